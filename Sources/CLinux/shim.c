@@ -1,0 +1,155 @@
+#define _GNU_SOURCE
+#include "CLinux.h"
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/fuse.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <sys/mount.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <termios.h>
+#include <unistd.h>
+
+_Static_assert(sizeof(off_t) == 8, "off_t must have 64 bits");
+
+const int CLinux_O_PATH = O_PATH, CLinux_O_TMPFILE = O_TMPFILE, CLinux_O_NOFOLLOW = O_NOFOLLOW,
+          CLinux_O_DIRECTORY = O_DIRECTORY, CLinux_O_CLOEXEC = O_CLOEXEC;
+const int CLinux_AT_EMPTY_PATH = AT_EMPTY_PATH, CLinux_AT_SYMLINK_NOFOLLOW = AT_SYMLINK_NOFOLLOW,
+          CLinux_AT_SYMLINK_FOLLOW = AT_SYMLINK_FOLLOW, CLinux_AT_REMOVEDIR = AT_REMOVEDIR, CLinux_AT_FDCWD = AT_FDCWD;
+const unsigned CLinux_RENAME_NOREPLACE = RENAME_NOREPLACE, CLinux_RENAME_EXCHANGE = RENAME_EXCHANGE;
+const int CLinux_FALLOC_FL_KEEP_SIZE = FALLOC_FL_KEEP_SIZE, CLinux_FALLOC_FL_PUNCH_HOLE = FALLOC_FL_PUNCH_HOLE,
+          CLinux_FALLOC_FL_ZERO_RANGE = FALLOC_FL_ZERO_RANGE;
+const int CLinux_SEEK_DATA = SEEK_DATA, CLinux_SEEK_HOLE = SEEK_HOLE;
+const long CLinux_UTIME_OMIT = UTIME_OMIT, CLinux_UTIME_NOW = UTIME_NOW;
+
+int CLinux_openat(int dirfd, const char *path, int flags, mode_t mode) { return openat(dirfd, path, flags, mode); }
+
+int CLinux_renameat2(int oldfd, const char *oldpath, int newfd, const char *newpath, unsigned flags) {
+    return renameat2(oldfd, oldpath, newfd, newpath, flags);
+}
+
+int CLinux_fallocate(int fd, int mode, off_t offset, off_t length) { return fallocate(fd, mode, offset, length); }
+
+int CLinux_syncfs(int fd) { return syncfs(fd); }
+
+int CLinux_harden_process(void) {
+    struct rlimit none = {0, 0};
+    int limit = setrlimit(RLIMIT_CORE, &none);
+    return prctl(PR_SET_DUMPABLE, 0, 0, 0, 0) == 0 && limit == 0 ? 0 : -1;
+}
+
+long CLinux_raise_descriptor_limit(void) {
+    struct rlimit limit;
+    if (getrlimit(RLIMIT_NOFILE, &limit) != 0) return 1024;
+    if (limit.rlim_cur < limit.rlim_max) {
+        struct rlimit raised = {limit.rlim_max, limit.rlim_max};
+        if (setrlimit(RLIMIT_NOFILE, &raised) == 0) limit = raised;
+    }
+    return limit.rlim_cur > 1000000 ? 1000000 : (long)limit.rlim_cur;
+}
+
+void *CLinux_allocate_locked(size_t length, int *locked) {
+    void *memory = mmap(NULL, length, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (memory == MAP_FAILED) return NULL;
+    *locked = mlock(memory, length) == 0;
+    madvise(memory, length, MADV_DONTDUMP);
+    return memory;
+}
+
+int CLinux_errno(void) { return errno; }
+
+int CLinux_is_dead_mount(const char *path) {
+    struct stat status;
+    return stat(path, &status) != 0 && errno == ENOTCONN;
+}
+
+int CLinux_unmount_detach(const char *path) { return umount2(path, MNT_DETACH); }
+
+int CLinux_fork_and_wait(int *channel) {
+    int ends[2];
+    if (pipe2(ends, O_CLOEXEC) != 0) return -1;
+    pid_t child = fork();
+    if (child < 0) {
+        close(ends[0]);
+        close(ends[1]);
+        return -1;
+    }
+    if (child == 0) {
+        close(ends[0]);
+        *channel = ends[1];
+        return 0;
+    }
+    close(ends[1]);
+    unsigned char status = 1;
+    ssize_t got;
+    do got = read(ends[0], &status, 1);
+    while (got < 0 && errno == EINTR);
+    if (got != 1) {
+        // The child died before it reported: its own exit status says more than ours could.
+        int wait_status = 0;
+        if (waitpid(child, &wait_status, 0) == child && WIFEXITED(wait_status) && WEXITSTATUS(wait_status) != 0)
+            _exit(WEXITSTATUS(wait_status));
+        _exit(1);
+    }
+    _exit(status);
+}
+
+void CLinux_report(int channel, int status) {
+    if (status == 0) {
+        setsid();
+        int null = open("/dev/null", O_RDWR | O_CLOEXEC);
+        if (null >= 0) {
+            dup2(null, 0);
+            dup2(null, 1);
+            dup2(null, 2);
+            if (null > 2) close(null);
+        }
+    }
+    unsigned char byte = (unsigned char)status;
+    ssize_t written;
+    do written = write(channel, &byte, 1);
+    while (written < 0 && errno == EINTR);
+    close(channel);
+}
+
+int CLinux_fuse_clone_device(int session_fd) {
+    int clone = open("/dev/fuse", O_RDWR | O_CLOEXEC);
+    if (clone < 0) return -1;
+    uint32_t source = (uint32_t)session_fd;
+    if (ioctl(clone, FUSE_DEV_IOC_CLONE, &source) != 0) {
+        close(clone);
+        return -1;
+    }
+    return clone;
+}
+
+int CLinux_set_nonblocking(int fd, int on) {
+    int flags = fcntl(fd, F_GETFL);
+    if (flags < 0) return -1;
+    return fcntl(fd, F_SETFL, on ? flags | O_NONBLOCK : flags & ~O_NONBLOCK);
+}
+
+ssize_t CLinux_read_without_echo(int fd, char *buffer, size_t capacity) {
+    struct termios old, quiet;
+    if (tcgetattr(fd, &old) != 0) return -1;
+    quiet = old;
+    quiet.c_lflag &= ~(tcflag_t)ECHO;
+    quiet.c_lflag |= ECHONL;
+    if (tcsetattr(fd, TCSAFLUSH, &quiet) != 0) return -1;
+    size_t length = 0;
+    ssize_t got = 0;
+    char byte = 0;
+    while ((got = read(fd, &byte, 1)) == 1 && byte != '\n')
+        if (length < capacity) buffer[length++] = byte;
+    int saved = errno;
+    tcsetattr(fd, TCSAFLUSH, &old);
+    errno = saved;
+    return got < 0 || (got == 0 && length == 0) ? -1 : (ssize_t)length;
+}

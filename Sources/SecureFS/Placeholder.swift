@@ -1,0 +1,2 @@
+import CFuse
+import SecureFileCore

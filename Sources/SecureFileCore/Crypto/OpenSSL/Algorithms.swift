@@ -1,0 +1,27 @@
+import COpenSSL
+
+/// The algorithms, fetched once: a fetch by name for each operation costs more than the operation.
+@safe
+struct Algorithms: @unchecked Sendable {
+    let sha256: OpaquePointer?
+    let aes256GCM: OpaquePointer?
+    let chaCha20Poly1305: OpaquePointer?
+    let aes256SIV: OpaquePointer?
+
+    init() {
+        unsafe sha256 = EVP_MD_fetch(nil, "SHA256", nil)
+        unsafe aes256GCM = EVP_CIPHER_fetch(nil, "AES-256-GCM", nil)
+        unsafe chaCha20Poly1305 = EVP_CIPHER_fetch(nil, "ChaCha20-Poly1305", nil)
+        unsafe aes256SIV = EVP_CIPHER_fetch(nil, "AES-256-SIV", nil)
+        ERR_clear_error()
+    }
+
+    func cipher(_ kind: CipherKind) -> OpaquePointer? {
+        switch kind {
+        case .aes256GCM: unsafe aes256GCM
+        case .chaCha20Poly1305: unsafe chaCha20Poly1305
+        }
+    }
+}
+
+let algorithms = Algorithms()
