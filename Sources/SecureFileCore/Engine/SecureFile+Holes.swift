@@ -102,7 +102,7 @@ extension SecureFile {
     }
 
     /// The next group behind a missing one that may have a page.
-    private func nextGroup(after index: GroupIndex) throws(SecureFileError) -> GroupIndex? {
+    func nextGroup(after index: GroupIndex) throws(SecureFileError) -> GroupIndex? {
         let from = ContentGeometry.metadataPage(of: GroupIndex(index.rawValue + 1))
         let cached = groups.dirty().first { $0.index > index }?.index
         let held = pending.keys.filter { $0.group > index }.min()?.group

@@ -186,8 +186,8 @@ extension SecureFile {
     }
 
     /// Runs `body`; the backing file's time of modification is afterwards what it was, where the caller keeps times itself.
-    func keepingModificationTime(_ body: () throws(SecureFileError) -> Void) throws(SecureFileError) {
-        guard context.options.keepsModificationTimes, hasLooseEnds || needsSyncToSettle else { return try body() }
+    func keepingModificationTime(always: Bool = false, _ body: () throws(SecureFileError) -> Void) throws(SecureFileError) {
+        guard always || (context.options.keepsModificationTimes && isUnsettled) else { return try body() }
         let before = try onStore("could not read the times") { () throws(Errno) in try store.modificationTime() }
         try body()
         if let before { try onStore("could not set the times") { () throws(Errno) in try store.restore(modified: before) } }
