@@ -44,7 +44,7 @@ enum ExitCode: Int32, CaseIterable {
         case .damagedConfiguration: "the vault's configuration is damaged or was tampered with"
         case .mountBusy: "the mount is in use"
         case .fuseUnavailable: "FUSE does not work here"
-        case .notFound: "no such file or directory in the vault, or not of the kind asked for"
+        case .notFound: "no such file or directory, or not of the kind asked for"
         case .alreadyExists: "the folder for a new vault is not empty"
         case .notMounted: "no vault is mounted there"
         case .inputOutput: "the disk or its filesystem failed"
