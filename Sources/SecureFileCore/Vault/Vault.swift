@@ -25,7 +25,7 @@ public final class Vault: Sendable {
     private let writing: Mutex<Writing?>
     private let isOpen = Atomic<Bool>(true)
 
-    /// Whether ``close()`` has not been called yet.
+    /// Whether ``close()`` has been called.
     public var isClosed: Bool { !isOpen.load(ordering: .relaxed) }
 
     struct Writing: Sendable {
