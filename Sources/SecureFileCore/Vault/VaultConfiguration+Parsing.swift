@@ -8,7 +8,7 @@ extension VaultConfiguration {
     /// - Parameter path: the file, for messages.
     /// - Throws: ``SecureFileError``, in this order: `.damaged` where it is no JSON object or passes the limits, `.notAVault` where it is
     ///   somebody else's, `.unsupportedVersion` for another format, `.damaged` where the checksum does not fit, `.unsupportedVersion` for a
-    ///   feature, cipher or kind of slot that is not known, `.damaged` for anything else that does not follow the format.
+    ///   feature or cipher that is not known, `.damaged` for anything else that does not follow the format.
     static func parse(_ text: [UInt8], path: String) throws(SecureFileError) -> VaultConfiguration {
         do throws(Refusal) {
             return try parse(text)
@@ -26,8 +26,9 @@ extension VaultConfiguration {
     private static func parse(_ text: [UInt8]) throws(Refusal) -> VaultConfiguration {
         guard let members = StrictJSON(parsing: text)?.object else { throw .damaged("no JSON object") }
         guard members["magic"] == .string(magic) else {
-            // A flipped bit in the magic must not hide a vault.
-            throw members["volumeId"] != nil && members["slots"] != nil ? .damaged("its magic is wrong") : .notAVault
+            // A flipped bit in the magic must not hide a vault: another magic on purpose has a checksum that fits.
+            if members["volumeId"] != nil, members["slots"] != nil { try verifyChecksum(members) }
+            throw .notAVault
         }
         guard let format = members["format"]?.integer else { throw .damaged("it names no format") }
         guard format == Self.format else { throw .unsupported("format \(format)") }
@@ -78,7 +79,7 @@ extension VaultConfiguration {
     private static func parse(slot: [String: StrictJSON]) throws(Refusal) -> KeySlot {
         try verifyMembers(slot, ["id", "type", "kdf", "nonce", "wrapped"])
         guard let typeName = slot["type"]?.string, let kdf = slot["kdf"]?.object else { throw .damaged("a key slot") }
-        guard let type = KeySlot.SlotType(rawValue: typeName) else { throw .unsupported("it has a key slot of a kind that is not known here") }
+        guard let type = KeySlot.SlotType(rawValue: typeName) else { throw .damaged("a key slot's type") }
         let derivation = try parse(kdf: kdf, of: type)
         return KeySlot(
             id: try hex(slot, "id", 8), type: type, derivation: derivation, nonce: try hex(slot, "nonce", 12),
@@ -99,8 +100,7 @@ extension VaultConfiguration {
         case (.recovery, "hkdf-sha256"), (.keyFile, "hkdf-sha256"):
             try verifyMembers(kdf, ["algorithm", "salt"])
             return .hkdf(salt: salt)
-        case (_, .some): throw .unsupported("it has a key derivation that is not known here")
-        case (_, nil): throw .damaged("a key slot's derivation")
+        default: throw .damaged("a key slot's derivation")
         }
     }
 }

@@ -23,9 +23,9 @@ public final class SIVCipher: Sendable {
     private let lanes = Mutex<[SIVLane]>([])
     private static let lanesKept = 16
 
-    /// - Parameter key: 64 bytes.
+    /// - Parameter key: 64 bytes; 32 for AES-128-SIV, which the format does not use but the RFC's vectors do.
     public init(key: SecretKey) throws(CryptoFailure) {
-        precondition(key.count == 64)
+        precondition(key.count == 64 || key.count == 32)
         self.key = key
         let lane = try SIVLane(key: key)
         subkey1 = try lane.authenticate(.zero).doubled
@@ -174,8 +174,9 @@ private final class SIVLane: @unchecked Sendable {
         let iv = [UInt8](repeating: 0, count: 16)
         let result: Int32 = unsafe key.withBytes { key in
             guard let first = unsafe key.baseAddress?.assumingMemoryBound(to: UInt8.self) else { return 0 }
-            let a = unsafe EVP_EncryptInit_ex2(cbc, algorithms.aes256CBC, first, iv, nil)
-            let b = unsafe EVP_EncryptInit_ex2(ctr, algorithms.aes256CTR, first + 32, iv, nil)
+            let isLong = key.count == 64
+            let a = unsafe EVP_EncryptInit_ex2(cbc, isLong ? algorithms.aes256CBC : EVP_aes_128_cbc(), first, iv, nil)
+            let b = unsafe EVP_EncryptInit_ex2(ctr, isLong ? algorithms.aes256CTR : EVP_aes_128_ctr(), first + key.count / 2, iv, nil)
             return a == 1 && b == 1 ? unsafe EVP_CIPHER_CTX_set_padding(cbc, 0) : 0
         }
         try check(result)
