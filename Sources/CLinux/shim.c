@@ -202,21 +202,30 @@ int CLinux_next_option(int argc, char *const *argv, const char *shorts, const st
 
 // --- Unmounting ---
 
-int CLinux_fusermount_unmount(const char *path, int lazy) {
+int CLinux_fusermount_unmount(const char *path, int lazy, char *message, size_t capacity) {
+    int ends[2];
+    if (pipe2(ends, O_CLOEXEC) != 0) return -1;
     pid_t child = fork();
-    if (child < 0) return -1;
     if (child == 0) {
-        int null = open("/dev/null", O_RDWR);
-        if (null >= 0) {
-            dup2(null, 0);
-            dup2(null, 1);
-            dup2(null, 2);
-        }
+        dup2(ends[1], 2);
         if (lazy) execlp("fusermount3", "fusermount3", "-u", "-z", "--", path, (char *)NULL);
         else execlp("fusermount3", "fusermount3", "-u", "--", path, (char *)NULL);
         _exit(127);
     }
+    close(ends[1]);
+    size_t length = 0;
+    ssize_t got = 0;
+    char rest[256];
+    while (child > 0) {
+        int hasRoom = length + 1 < capacity;
+        got = hasRoom ? read(ends[0], message + length, capacity - 1 - length) : read(ends[0], rest, sizeof rest);
+        if (got > 0 && hasRoom) length += (size_t)got;
+        if (got == 0 || (got < 0 && errno != EINTR)) break;
+    }
+    message[length] = 0;
+    close(ends[0]);
     int status = 0;
+    if (child < 0) return -1;
     while (waitpid(child, &status, 0) < 0)
         if (errno != EINTR) return -1;
     if (!WIFEXITED(status)) return -1;

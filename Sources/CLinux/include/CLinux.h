@@ -55,8 +55,9 @@ ssize_t CLinux_read_without_echo(int fd, char *buffer, size_t capacity);
 /// `*value` becomes optarg, `*wrong` optopt. Prints nothing.
 int CLinux_next_option(int argc, char *const *argv, const char *shorts, const struct option *longs, int *next, const char **value, int *wrong);
 
-/// Runs `fusermount3 -u [-z] -- path` without its messages. Returns 0 when it succeeded, its exit status when not, -1 when it cannot be run.
-int CLinux_fusermount_unmount(const char *path, int lazy);
+/// Runs `fusermount3 -u [-z] -- path`. Returns 0 when it succeeded, its exit status when not, -1 when it cannot be run. What it complains of
+/// comes into `message`, at most `capacity` bytes with the NUL.
+int CLinux_fusermount_unmount(const char *path, int lazy, char *message, size_t capacity);
 /// umount2(path, UMOUNT_NOFOLLOW [| MNT_DETACH]).
 int CLinux_unmount(const char *path, int lazy);
 /// Waits until the process `pid` has ended, at most `milliseconds` (negative: without limit). Returns 1 when it has ended, 0 when not.

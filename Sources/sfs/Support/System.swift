@@ -10,11 +10,15 @@ enum System {
         return RawPath(try opened.symlinkTarget(RawPath("/proc/self/fd/\(opened.rawValue)")))
     }
 
-    /// The same for a path whose last component need not exist, or cannot be looked at.
-    static func realPathOfParent(_ path: RawPath) throws(Errno) -> RawPath {
+    /// The same for a path whose last component need not exist, or cannot be looked at because the server of a mount there has died.
+    static func realPathOfParent(_ path: RawPath, linksLeft: Int = 40) throws(Errno) -> RawPath {
         let (parent, name) = split(path)
         if name.isEmpty { return try realPath(parent) }
         let real = try realPath(parent)
+        if linksLeft > 0, let target = link(real.appending(name)), !target.isEmpty {
+            let next = target.first == UInt8(ascii: "/") ? RawPath(target) : real.appending(RawPath(target))
+            return try realPathOfParent(next, linksLeft: linksLeft - 1)
+        }
         return real.bytes.elementsEqual("/".utf8) ? RawPath(Array("/".utf8) + name.bytes) : real.appending(name)
     }
 
@@ -42,10 +46,10 @@ enum System {
         return try? file.readStream(limit: limit)
     }
 
-    static func link(_ path: String) -> [UInt8]? {
-        // The descriptor does not matter: the path is absolute.
-        try? Console.descriptor(2).symlinkTarget(RawPath(path))
-    }
+    static func link(_ path: String) -> [UInt8]? { link(RawPath(path)) }
+
+    /// The target of a symlink; nil for anything else. `path` is absolute.
+    static func link(_ path: RawPath) -> [UInt8]? { try? Console.descriptor(2).symlinkTarget(path) }
 
     static func entries(_ path: String) -> [[UInt8]] {
         guard let folder = try? FileDescriptor.open(RawPath(path), [.readOnly, .directory]), let stream = try? DirectoryStream(folder) else { return [] }
