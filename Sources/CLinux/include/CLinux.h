@@ -45,6 +45,8 @@ void CLinux_report(int channel, int status);
 /// pread/pwrite-independent helpers for /dev/fuse.
 int CLinux_fuse_clone_device(int session_fd);
 int CLinux_set_nonblocking(int fd, int on);
+/// A new event descriptor with count 0, non-blocking and close-on-exec.
+int CLinux_eventfd(void);
 
 /// Reads a line from the terminal `fd` without echo into `buffer` (at most `capacity` bytes, newline dropped); length, or -1.
 ssize_t CLinux_read_without_echo(int fd, char *buffer, size_t capacity);
