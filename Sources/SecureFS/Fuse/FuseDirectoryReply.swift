@@ -6,17 +6,27 @@ import SecureFileCore
 final class FuseDirectoryReply: DirectoryReply {
     private let buffer: PageBuffer
     private let limit: Int
+    /// The kernel asked for attributes: every entry has room for them, looked up or not.
+    private let withAttributes: Bool
     private(set) var used = 0
     /// The nodes whose lookup count the reply raises, to be lowered again if the kernel does not take it.
     private(set) var lookups: [NodeID] = []
 
-    init(_ buffer: PageBuffer, limit: Int) {
+    init(_ buffer: PageBuffer, limit: Int, withAttributes: Bool) {
+        self.withAttributes = withAttributes
         self.buffer = buffer
         self.limit = min(limit, buffer.count)
     }
 
     func add(_ name: [UInt8], inode: UInt64, kind: FileKind, nextPosition: Int) -> Bool {
         var status = stat(inode: inode, kind: kind)
+        if withAttributes {
+            var entry = fuse_entry_param()
+            entry.attr = status
+            return unsafe append(name) { start, room, name in
+                unsafe fuse_add_direntry_plus(nil, start, room, name, &entry, off_t(nextPosition))
+            }
+        }
         return unsafe append(name) { start, room, name in
             // libfuse does not look at the request it is given here.
             unsafe fuse_add_direntry(nil, start, room, name, &status, off_t(nextPosition))

@@ -9,7 +9,7 @@ package struct LoopTuning: Sendable {
     package var spinNanoseconds = 40_000
     package var threadLimit = 8
     /// Requests found waiting one right after the other before a second thread is woken.
-    package var streakLimit = 3
+    package var streakLimit = 16
 
     package init() {
         let processors = Int(sysconf(Int32(_SC_NPROCESSORS_ONLN)))

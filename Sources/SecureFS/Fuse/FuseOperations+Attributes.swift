@@ -28,8 +28,14 @@ func installAttributeOperations(_ operations: inout fuse_lowlevel_ops) {
             request.reply(status)
         }
     }
-    // access is not asked for under default_permissions, but for chdir on some kernels: the check has been made.
-    unsafe operations.access = { raw, _, _ in unsafe answerDone(raw) { _, _ in } }
+    // Asked where the kernel does not check by itself, that is of root alone (MountOptions): it may do all but run what is no program.
+    unsafe operations.access = { raw, node, mask in
+        unsafe answerDone(raw) { context, _ throws(Errno) in
+            guard mask & X_OK != 0 else { return }
+            let status = try context.fileSystem.attributes(of: NodeID(rawValue: node))
+            if status.kind == .regular, status.mode & 0o111 == 0 { throw .accessDenied }
+        }
+    }
     installExtendedAttributeOperations(&operations)
 }
 

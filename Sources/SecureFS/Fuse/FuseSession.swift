@@ -18,8 +18,9 @@ final class FuseSession: @unchecked Sendable {
         context = FuseContext(fileSystem)
         self.mountPoint = mountPoint
         self.options = options
-        guard let made = unsafe FuseSession.make(options.argument, context) else {
-            throw MountFailure(message: FuseMessages.last ?? "the mount options are not accepted: \(options.argument)")
+        let argument = options.argument(mountingAsRoot: geteuid() == 0)
+        guard let made = unsafe FuseSession.make(argument, context) else {
+            throw MountFailure(message: FuseMessages.last ?? "the mount options are not accepted: \(argument)")
         }
         unsafe session = made
     }

@@ -12,12 +12,17 @@ package struct MountOptions: Sendable {
     package var tuning = LoopTuning()
     package init() {}
 
-    /// The argument of `-o`. Permissions are always checked by the kernel; the subtype makes the mount show as fuse.sfs.
-    var argument: String {
-        var all = ["default_permissions", "subtype=sfs", "fsname=" + MountOptions.escaped(source)]
+    /// Permissions are checked by the kernel (`default_permissions`), except where nobody could be refused: a mount of root's, which only root
+    /// may enter. There the check would cost a request for the directory's attributes after each change in it, and never say no.
+    func checksPermissions(mountingAsRoot: Bool) -> Bool { allowOther || !mountingAsRoot || passedOn.contains("default_permissions") }
+
+    /// The argument of `-o`. The subtype makes the mount show as fuse.sfs.
+    func argument(mountingAsRoot: Bool) -> String {
+        var all = ["subtype=sfs", "fsname=" + MountOptions.escaped(source)]
+        if checksPermissions(mountingAsRoot: mountingAsRoot) { all.append("default_permissions") }
         if readOnly { all.append("ro") }
         if allowOther { all.append("allow_other") }
-        return (all + passedOn.map(MountOptions.escaped)).joined(separator: ",")
+        return (all + passedOn.filter { $0 != "default_permissions" }.map(MountOptions.escaped)).joined(separator: ",")
     }
 
     /// libfuse splits at commas and takes a backslash as an escape.
