@@ -102,6 +102,11 @@ class Row:
         """The argument list that is measured from start to exit."""
         raise NotImplementedError
 
+    def memory(self, context):
+        """Bytes of page cache the row fills, in the mount and below it. In a virtual machine memory used for
+        the first time costs a fault in the host, ten times what the row measures: it is touched before."""
+        return 0
+
     def warm_tools(self, context):
         """Runs the programs of a cold row on nothing: they were dropped from the caches with the rest."""
 
@@ -122,6 +127,9 @@ class SequentialWrite(Row):
     def amount(self, context):
         return context.sizes.sequential
 
+    def memory(self, context):
+        return 3 * context.sizes.sequential
+
     def prepare(self, context, target):
         context.remove(target, "sequential")
 
@@ -137,6 +145,9 @@ class SequentialRead(Row):
 
     def amount(self, context):
         return context.sizes.sequential
+
+    def memory(self, context):
+        return 3 * context.sizes.sequential
 
     def prepare(self, context, target):
         context.ensure_file(target, "sequential", context.sizes.sequential)
@@ -165,6 +176,9 @@ class RandomWrite(Row):
 
     def amount(self, context):
         return context.sizes.random_operations * 4096
+
+    def memory(self, context):
+        return 2 * context.sizes.random_file
 
     def prepare(self, context, target):
         context.ensure_file(target, "random", context.sizes.random_file)
@@ -221,6 +235,9 @@ class SyncedAppend(SmallAppend):
 class Untar(Row):
     name, what, sync = "untar", "tar -x of the corpus", True
 
+    def memory(self, context):
+        return 2 * context.corpus.bytes
+
     def prepare(self, context, target):
         context.remove(target, "tree")
         os.mkdir(context.path(target, "tree"))
@@ -234,6 +251,9 @@ class Untar(Row):
 
 
 class TreeRow(Row):
+    def memory(self, context):
+        return 2 * context.corpus.bytes
+
     def prepare(self, context, target):
         context.ensure_tree(target)
 

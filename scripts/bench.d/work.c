@@ -7,6 +7,7 @@
 //        work append      FILE SIZE COUNT     O_APPEND write(2) of SIZE bytes each, then close
 //        work appendsync  FILE SIZE COUNT     the same with an fsync after each
 //        work smallfiles  DIR COUNT           as git makes objects: write a temporary file, rename it
+//        work touch       - BYTES             use that much memory and give it back
 //
 // Data is pseudo-random and different in every block, so that nothing finds holes or twins in it.
 // Exits 1 with a message when a call fails or does less than asked.
@@ -151,6 +152,13 @@ static void small_files(const char *directory, uint64_t count)
     }
 }
 
+static void touch_memory(uint64_t bytes)
+{
+    volatile unsigned char *memory = malloc(bytes);
+    if (memory == NULL) fail("malloc", "memory");
+    for (uint64_t i = 0; i < bytes; i += BLOCK) memory[i] = 1;
+}
+
 int main(int argc, char **argv)
 {
     const char *verb = argc > 1 ? argv[1] : "";
@@ -166,8 +174,10 @@ int main(int argc, char **argv)
         append(argv[2], number(argv[3]), number(argv[4]), 1);
     else if (!strcmp(verb, "smallfiles") && argc == 4)
         small_files(argv[2], number(argv[3]));
+    else if (!strcmp(verb, "touch") && argc == 4)
+        touch_memory(number(argv[3]));
     else {
-        fprintf(stderr, "usage: work seqwrite|randwrite|randread|append|appendsync|smallfiles PATH NUMBER…\n");
+        fprintf(stderr, "usage: work seqwrite|randwrite|randread|append|appendsync|smallfiles|touch PATH NUMBER…\n");
         return 2;
     }
     return 0;

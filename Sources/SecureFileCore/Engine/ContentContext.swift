@@ -1,0 +1,127 @@
+import Synchronization
+
+/// What all content files of one vault share: the key their keys come from, the session rule, the cipher contexts, and the account of what
+/// is held in memory. Safe to use from several threads.
+public final class ContentContext: Sendable {
+    /// Limits and manners, set once.
+    public struct Options: Sendable {
+        /// Most bytes of overwrites one file, and all files, hold in memory before they are written out.
+        public var pendingLimitPerFile = 64 << 20
+        public var pendingLimit = 128 << 20
+        /// Most metadata pages one file keeps in memory.
+        public var cachedGroupsPerFile = 2048
+        /// The caller (the kernel, for a mount) keeps times itself: writes that are late do not change the backing file's.
+        public var keepsModificationTimes = false
+        /// New data goes to the store at the end of each write rather than at ``SecureFile/flush()``.
+        public var writesNewDataAtOnce = false
+        public init() {}
+    }
+
+    let contentKey: SecretKey
+    let keyID: UInt64
+    let cipher: CipherKind
+    public let session: SessionRule
+    let options: Options
+    let lanes = LanePool()
+    /// Takes a line about something that was accepted leniently, or failed in the background; never a name or content of the user.
+    let log: @Sendable (String) -> Void
+
+    private let pendingBytes = Atomic<Int>(0)
+    private let unsettled = Mutex<[ObjectIdentifier: SecureFile]>([:])
+    private let failure = Atomic<Bool>(false)
+
+    public init(
+        contentKey: SecretKey, keyID: UInt64, cipher: CipherKind, session: SessionRule, options: Options = Options(),
+        log: @escaping @Sendable (String) -> Void = { _ in }
+    ) {
+        self.contentKey = contentKey
+        self.keyID = keyID
+        self.cipher = cipher
+        self.session = session
+        self.options = options
+        self.log = log
+    }
+
+    /// Whether a write to the store failed after which its files may be only what a loss of power leaves: then the session must not end as clean.
+    public var hasFailed: Bool { failure.load(ordering: .relaxed) }
+    /// Takes note of a failure, `unless` it was one that leaves the store as if the call had not been made.
+    func noteFailure(unless harmless: Bool = false) { if !harmless { failure.store(true, ordering: .relaxed) } }
+
+    // MARK: Account of pending bytes
+
+    func addPending(_ bytes: Int) { pendingBytes.add(bytes, ordering: .relaxed) }
+    var isOverLimit: Bool { pendingBytes.load(ordering: .relaxed) > options.pendingLimit }
+
+    // MARK: Files with something still to be written
+
+    /// Keeps `file` alive and on the list of ``settleAll(olderThan:)``.
+    func register(_ file: SecureFile) { unsettled.withLock { $0[ObjectIdentifier(file)] = file } }
+    func unregister(_ file: SecureFile) { _ = unsettled.withLock { $0.removeValue(forKey: ObjectIdentifier(file)) } }
+
+    /// The files that hold something the store does not have.
+    public var unsettledFiles: [SecureFile] { unsettled.withLock { Array($0.values) } }
+
+    /// Writes out what every file holds in memory. With several files one `barrier` serves all of them; it must make everything written so
+    /// far durable (syncfs). Files that fail keep what they hold; the first error is thrown at the end.
+    public func settleAll(barrier: () throws(Errno) -> Void) throws(SecureFileError) {
+        try settle(unsettledFiles, barrier: barrier)
+    }
+
+    /// The same for the given files.
+    public func settle(_ files: [SecureFile], barrier: () throws(Errno) -> Void) throws(SecureFileError) {
+        var first: SecureFileError?
+        for start in stride(from: 0, to: files.count, by: 64) {
+            let part = files[start..<min(files.count, start + 64)]
+            do throws(SecureFileError) {
+                if part.count == 1, let file = part.first { try file.settle() } else { try settleTogether(part, barrier) }
+            } catch { first = first ?? error }
+        }
+        if let first { throw first }
+    }
+
+    /// Step by step through all files at once: prepare each, one barrier, finish each, one barrier, cut each. All their locks are held meanwhile.
+    private func settleTogether(_ files: ArraySlice<SecureFile>, _ barrier: () throws(Errno) -> Void) throws(SecureFileError) {
+        var first: SecureFileError?
+        var prepared: [SecureFile] = []
+        for file in files {
+            file.lock.lockExclusively()
+            do throws(SecureFileError) {
+                try file.prepareCommit()
+                prepared.append(file)
+            } catch {
+                first = first ?? error
+                file.lock.unlock()
+            }
+        }
+        defer { for file in prepared { file.lock.unlock() } }
+        do throws(Errno) {
+            try barrier()
+        } catch {
+            noteFailure()
+            for file in prepared { file.abandonCommit() }
+            throw SecureFileError(error, "could not sync the vault's filesystem")
+        }
+        var finished: [SecureFile] = []
+        for file in prepared {
+            do throws(SecureFileError) {
+                try file.noteStoreSynced()
+                try file.finishCommit()
+                finished.append(file)
+            } catch { first = first ?? error }
+        }
+        if finished.contains(where: { $0.needsSyncToSettle }) {
+            do throws(Errno) { try barrier() } catch {
+                noteFailure()
+                throw SecureFileError(error, "could not sync the vault's filesystem")
+            }
+            for file in finished {
+                do throws(SecureFileError) {
+                    try file.noteStoreSynced()
+                    try file.finishCut()
+                } catch { first = first ?? error }
+            }
+        }
+        for file in finished where !file.isUnsettled { unregister(file) }
+        if let first { throw first }
+    }
+}

@@ -1,0 +1,189 @@
+extension SecureFile {
+    func writeLocked(_ source: Span<UInt8>, _ range: Range<Int>, _ offset: ByteOffset) throws(SecureFileError) {
+        let count = ByteCount(Int64(range.count))
+        guard offset.rawValue >= 0, offset.rawValue < ContentGeometry.sizeLimit - count.rawValue else {
+            throw SecureFileError(.limitExceeded, "the offset is too large", path: path)
+        }
+        let end = ByteCount((offset + count).rawValue)
+        defer { updateRegistration() }
+        if end > plaintextSize { try prepareGrowth() }
+        if form != .grouped, end.rawValue <= Int64(ContentGeometry.inlineMaximum) {
+            try writeInline(source, range, offset, end)
+        } else {
+            if form != .grouped { try convertToGrouped() }
+            try coverGap(to: end, firstWritten: offset.block.group)
+            try writeBlocks(source, range, offset)
+        }
+        try relievePressure()
+    }
+
+    private func relievePressure() throws(SecureFileError) {
+        if context.options.writesNewDataAtOnce, !isOwed, isInlineDirty { try writeInlinePage() }
+        if dirtyGroupCount > 256 { try writeDirtyPages() }
+        let held = pending.count * ContentGeometry.blockSize
+        if held > context.options.pendingLimitPerFile || (held > 1 << 20 && context.isOverLimit) { try commitPending() }
+    }
+
+    // MARK: Inline form
+
+    private func writeInline(_ source: Span<UInt8>, _ range: Range<Int>, _ offset: ByteOffset, _ end: ByteCount) throws(SecureFileError) {
+        if form == .empty { try startAfresh(.inline) }
+        guard let inlineContent else { return }
+        inlineContent.copy(source, range, to: Int(offset.rawValue))
+        if end > plaintextSize { plaintextSize = end }
+        isInlineDirty = true
+    }
+
+    /// Writes the page of the inline form. If it is owed, the backing file must be long enough, and that durable.
+    func writeInlinePage() throws(SecureFileError) {
+        guard let header else { return }
+        try context.lanes.withLane { (lane) throws(SecureFileError) in try sealPage(header, lane) }
+        try writeToStore(header.page.buffer, 0..<ContentGeometry.headSize + Int(plaintextSize.rawValue), at: BackingOffset(0))
+        isInlineDirty = false
+        notePageWritten(header)
+    }
+
+    /// Leaves the inline form: the content becomes block 0.
+    ///
+    /// An owed inline page stays until block 0 is durable behind it. FORMAT section 9.
+    func convertToGrouped() throws(SecureFileError) {
+        if form == .empty { return try startAfresh(.grouped) }
+        guard let header, let content = inlineContent else { return }
+        let length = Int(plaintextSize.rawValue)
+        // The block is written behind the page while that still is the inline one, in memory too: a failure leaves all as it was.
+        var slot: Slot?
+        if length > 0, isOwed {
+            let block = PageBuffer(count: ContentGeometry.blockSize)
+            block.copy(0..<length, of: content, to: 0)
+            let sealed = try seal { (lane) throws(CryptoFailure) in try lane.sealBlock(inPlace: block, length: length, at: 0, header.key, cipher) }
+            try writeToStore(block, 0..<length, at: ContentGeometry.dataPage(of: BlockIndex(0)))
+            try syncStore(attributes: false)
+            header.seals += 1
+            slot = sealed
+        }
+        header.page.buffer.zero(ContentGeometry.headSize..<ContentGeometry.blockSize)
+        header.page.form = .grouped
+        markDirty(header)
+        form = .grouped
+        inlineContent = nil
+        isInlineDirty = false
+        if let slot {
+            header.page.setOnlyVersion(0, slot)
+            try writePage(header)
+        } else if length > 0 {
+            hold(BlockIndex(0), content, length: length)
+        }
+    }
+
+    // MARK: Blocks
+
+    /// Puts the content of a block into memory, to be written later. `buffer` is taken over; it has zeros behind `length`.
+    func hold(_ block: BlockIndex, _ buffer: PageBuffer, length: Int) {
+        if pending.updateValue(PendingBlock(buffer, length: length), forKey: block) == nil { context.addPending(ContentGeometry.blockSize) }
+    }
+
+    func release(_ block: BlockIndex) {
+        if pending.removeValue(forKey: block) != nil { context.addPending(-ContentGeometry.blockSize) }
+    }
+
+    private func writeBlocks(_ source: Span<UInt8>, _ range: Range<Int>, _ offset: ByteOffset) throws(SecureFileError) {
+        let before = plaintextSize
+        let end = offset + ByteCount(Int64(range.count))
+        if end.rawValue > plaintextSize.rawValue { plaintextSize = ByteCount(end.rawValue) }
+        if let header, plaintextSize > before { markDirty(header) }
+        var done = offset
+        do throws(SecureFileError) {
+            try context.lanes.withLane { (lane) throws(SecureFileError) in
+                var run = WriteRun(lane, expecting: range.count)
+                var position = offset
+                while position < end {
+                    let block = position.block
+                    let from = position.offsetInBlock
+                    let here = min(ContentGeometry.blockSize - from, Int((end - position).rawValue))
+                    let at = range.lowerBound + Int((position - offset).rawValue)
+                    let state = try groupForChange(block.group, existing: before)
+                    let reachesEnd = from + here == ContentGeometry.length(of: block, in: plaintextSize)
+                    if from == 0, reachesEnd, pending[block] == nil, try mayWriteAtOnce(block, state) {
+                        try add(block, state, source, at..<at + here, to: &run)
+                    } else {
+                        try patch(block, state, source, at..<at + here, at: from)
+                    }
+                    position = position + ByteCount(Int64(here))
+                    if run.isEmpty { done = position }
+                }
+                try finish(&run)
+                done = end
+            }
+        } catch {
+            // What is certainly held or written counts; the rest never happened.
+            if plaintextSize > before {
+                plaintextSize = max(before, ByteCount(done.rawValue))
+                for block in pending.keys where block >= ContentGeometry.endBlock(plaintextSize) { release(block) }
+                isTailUnchecked = true
+            }
+            throw error
+        }
+    }
+
+    /// Whether a new version of the whole block may go to its data page now: nothing that is owed lies there. FORMAT section 9.
+    func mayWriteAtOnce(_ block: BlockIndex, _ state: GroupState) throws(SecureFileError) -> Bool {
+        if !isOwed { return true }
+        let index = block.indexInGroup
+        if state.isDropped(index, epoch) { return false }
+        if !state.page.newestSlot(index).isEmpty {
+            guard state.isFresh(index, epoch) else { return false }
+        }
+        // Page 0 carries the session itself: a change in its group comes with the stamp or not at all.
+        guard let foreignSize, block.group != .zero else { return true }
+        if foreignSize.rawValue == .max {
+            // Our own page 0 may not be durable yet, after which nothing stands in the way.
+            try ensureStampIsDurable()
+            return true
+        }
+        return block >= ContentGeometry.endBlock(foreignSize)
+    }
+
+    /// Changes part of a block in memory.
+    private func patch(
+        _ block: BlockIndex, _ state: GroupState, _ source: Span<UInt8>, _ range: Range<Int>, at from: Int
+    ) throws(SecureFileError) {
+        if let held = pending[block] {
+            held.buffer.copy(source, range, to: from)
+            held.length = max(held.length, from + range.count)
+            return
+        }
+        let buffer = PageBuffer(count: ContentGeometry.blockSize)
+        let slot = state.page.newestSlot(block.indexInGroup)
+        var length = from + range.count
+        // A lenient block is read in any case: which of its versions is good decides where the new one goes.
+        if !slot.isEmpty, isLenient || from > 0 || range.count < Int(slot.length) {
+            let version = try loadBlock(block, state, into: buffer)
+            settleEntry(block, state, version)
+            length = max(length, Int(state.page.newestSlot(block.indexInGroup).length))
+        }
+        buffer.copy(source, range, to: from)
+        hold(block, buffer, length: length)
+    }
+
+    /// Makes the version that counts the newest one of its entry, so that the next goes into the other slot.
+    func settleEntry(_ block: BlockIndex, _ state: GroupState, _ version: Version) {
+        switch version {
+        case .newest: return
+        case .older: state.page.fallBack(block.indexInGroup)
+        case .hole: if state.page.newestSlot(block.indexInGroup).isEmpty { return } else { state.page.clear(block.indexInGroup) }
+        }
+        markDirty(state)
+    }
+
+    /// Gives the pages of skipped groups to a file that grows to `end`, or marks it sparse where there are many. FORMAT section 3.1.
+    func coverGap(to end: ByteCount, firstWritten: GroupIndex) throws(SecureFileError) {
+        let first = max(1, ContentGeometry.groupCount(plaintextSize))
+        let last = min(firstWritten.rawValue, ContentGeometry.groupCount(end))
+        guard first < last else { return }
+        if last - first > 16 {
+            isSparse = true
+        } else if !isSparse {
+            for index in first..<last { try makeGroup(GroupIndex(index)) }
+        }
+    }
+}

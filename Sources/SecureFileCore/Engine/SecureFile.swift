@@ -1,0 +1,200 @@
+import Synchronization
+
+/// The content of one backing file: blocks sealed one by one, overwritten so that no crash leaves one unreadable. FORMAT sections 3, 8 and 9.
+///
+/// There is one instance for a backing inode at a time; it may be used from several threads. Reads run beside each other, everything else
+/// alone. Overwrites of what an earlier sync has promised to keep are held in memory and go out in batches; new data goes out at once
+/// or at ``flush()``. Nothing survives a loss of power for certain but what ``synchronize(attributes:)`` has confirmed.
+///
+/// After an error a file can be used further: what could not be written is still in memory.
+public final class SecureFile: @unchecked Sendable {
+    /// How the content lies in the store.
+    enum Form { case empty, inline, grouped }
+
+    let store: any ByteStore
+    let context: ContentContext
+    /// For messages: the path of the backing file.
+    let path: String
+    let lock = ReadWriteLock()
+
+    // Everything below is protected by `lock`: read under either side, changed under the exclusive one. Only the group cache
+    // is also filled by readers; it has a lock of its own.
+
+    var form = Form.empty
+    var plaintextSize = ByteCount.zero
+    var fileKey: SecretKey?
+    var cipher: CipherKind
+    /// Page 0, in the inline and the grouped form.
+    var header: GroupState?
+    /// The content in the inline form, 4096 bytes.
+    var inlineContent: PageBuffer?
+    let groups = GroupCache()
+    var pending: [BlockIndex: PendingBlock] = [:]
+
+    /// The file was last written by a session that died: two slots are tried.
+    var isLenient = false
+    /// Length of the backing file as it is now.
+    var backingLength: Int64 = 0
+    /// When opened, the backing file was longer than the recorded size needs.
+    public internal(set) var backingDisagreed = false
+
+    /// Number of syncs so far.
+    var epoch: UInt64 = 0
+    /// Some version of this content may be promised to survive: it was there when opened, or synced since.
+    var isOwed = false
+    /// As long as the durable page 0 may name another, ended session: the size it records. FORMAT section 8.2.
+    var foreignSize: ByteCount?
+    /// Page 0 was written in this session.
+    var isStamped = false
+    /// The first block whose data page was cut away since the last sync and may still be needed.
+    var cutFloor: BlockIndex?
+    /// Cleared ranges of the backing file that go back to the filesystem once that is durable.
+    var deferredPunches: [Range<Int64>] = []
+    /// The content in the inline form has changes that the store does not have.
+    var isInlineDirty = false
+    /// What a batch has prepared and not yet finished.
+    var commit: Commit?
+    /// The epoch in which a page that is read may have changes noted by nobody: everything is then taken for unsynced.
+    var worstEpoch: UInt64?
+    /// The same, plus 1, when the cache had to drop a page that knew of unsynced writes; readers set it too.
+    let forgottenEpoch = Atomic<UInt64>(0)
+    /// Entries past the end, or a tail block longer than the size says, have not been looked for yet.
+    var isTailUnchecked = false
+    /// Groups above 0 whose page is dirty.
+    var dirtyGroupCount = 0
+
+    init(_ store: any ByteStore, _ context: ContentContext, path: String) {
+        self.store = store
+        self.context = context
+        self.path = path
+        cipher = context.cipher
+    }
+
+    /// A file on a store that is known to be empty and new.
+    public static func create(_ store: any ByteStore, _ context: ContentContext, path: String) -> SecureFile {
+        SecureFile(store, context, path: path)
+    }
+
+    /// Opens the content in `store`.
+    ///
+    /// - Throws: `.notSecureFile` (plaintext or foreign), `.unsupportedVersion`, `.wrongKey`, `.damaged`, `.truncated`, or the system's error.
+    public static func open(_ store: any ByteStore, _ context: ContentContext, path: String) throws(SecureFileError) -> SecureFile {
+        let file = SecureFile(store, context, path: path)
+        try file.load()
+        return file
+    }
+
+    // MARK: What can be asked
+
+    /// The plaintext size.
+    public var size: ByteCount { lock.reading { plaintextSize } }
+
+    /// Whether anything is still to be written to the store: until then this instance must be kept and used for the file.
+    public var hasPendingWrites: Bool { lock.reading { isUnsettled } }
+
+    // MARK: What can be done
+
+    /// Reads plaintext at `offset` into `buffer` from `bufferOffset`.
+    ///
+    /// - Returns: Bytes read: `count`, or fewer at the end of the file, 0 at or past it.
+    /// - Throws: `.damaged` (with the block; the destination is zeroed, nothing unverified is released), or the system's error.
+    public func read(at offset: ByteOffset, count: Int, into buffer: PageBuffer, bufferOffset: Int = 0) throws(SecureFileError) -> Int {
+        try lock.reading { () throws(SecureFileError) in try readLocked(offset, count, buffer, bufferOffset) }
+    }
+
+    /// Writes the bytes `range` of `source` at `offset`; a gap between the end and `offset` reads as zeros.
+    ///
+    /// - Throws: `.limitExceeded`, `.noSpace`, the system's error, or `.damaged` if a block that is written in part cannot be read. Then some
+    ///   of the blocks may have the new content and others the old; none is mixed.
+    public func write(_ source: Span<UInt8>, _ range: Range<Int>, at offset: ByteOffset) throws(SecureFileError) {
+        if range.isEmpty { return }
+        lock.lockExclusively()
+        defer { lock.unlock() }
+        try writeLocked(source, range, offset)
+    }
+
+    /// Cuts the file to `size`, or lengthens it with zeros.
+    public func truncate(to size: ByteCount) throws(SecureFileError) {
+        try lock.writing { () throws(SecureFileError) in try truncateLocked(size) }
+    }
+
+    /// Gives new data and its metadata to the store, without a sync. Overwrites of promised content stay in memory.
+    public func flush() throws(SecureFileError) {
+        try lock.writing { () throws(SecureFileError) in
+            if !hasLooseEnds { return }
+            try keepingModificationTime { () throws(SecureFileError) in try flushLocked() }
+        }
+    }
+
+    /// Everything written so far is durable when this returns; with `attributes`, owner, mode and times too.
+    ///
+    /// - Throws: The system's error. Then nothing is known to be durable that was not before; everything is still in memory or in the store.
+    public func synchronize(attributes: Bool = true) throws(SecureFileError) {
+        try lock.writing { () throws(SecureFileError) in
+            try keepingModificationTime { () throws(SecureFileError) in try synchronizeLocked(attributes: attributes) }
+        }
+    }
+
+    /// Brings the store to the state in which the file could be opened anew: pending overwrites, cuts and sizes are written.
+    public func settle() throws(SecureFileError) {
+        try lock.writing { () throws(SecureFileError) in
+            if !isUnsettled { return }
+            try keepingModificationTime { () throws(SecureFileError) in
+                try commitPending()
+                if needsSyncToSettle { try synchronizeLocked(attributes: false) }
+            }
+        }
+    }
+}
+
+extension SecureFile {
+    /// The backing length the present size needs.
+    var expectedBackingLength: Int64 {
+        switch form {
+        case .empty: 0
+        case .inline: ContentGeometry.backingLength(plaintextSize, .inline)
+        case .grouped: ContentGeometry.backingLength(plaintextSize, .grouped)
+        }
+    }
+
+    /// Anything that ``flush()`` would do something about.
+    var hasLooseEnds: Bool {
+        !pending.isEmpty || isInlineDirty || dirtyGroupCount > 0 || header?.isDirty == true || backingLength < expectedBackingLength
+    }
+
+    /// What cannot be settled without a sync: a cut that waits for one.
+    var needsSyncToSettle: Bool { backingLength > expectedBackingLength || !deferredPunches.isEmpty }
+
+    var isUnsettled: Bool { hasLooseEnds || needsSyncToSettle }
+
+    func failure(_ error: Errno, _ what: String) -> SecureFileError { SecureFileError(error, what, path: path) }
+
+    func failure(_ error: CryptoFailure) -> SecureFileError {
+        SecureFileError(.system, "libcrypto failed", path: path, cause: .inputOutput)
+    }
+
+    func damaged(_ block: BlockIndex?, _ what: String) -> SecureFileError { SecureFileError(.damaged, what, path: path, block: block) }
+
+    func seal<R>(_ body: (AEADLane) throws(CryptoFailure) -> R) throws(SecureFileError) -> R {
+        do {
+            return try context.lanes.withLane(body)
+        } catch { throw failure(error) }
+    }
+
+    func onStore<R>(_ what: String, _ body: () throws(Errno) -> R) throws(SecureFileError) -> R {
+        do { return try body() } catch { throw failure(error, what) }
+    }
+
+    /// Runs `body`; the backing file's time of modification is afterwards what it was, where the caller keeps times itself.
+    func keepingModificationTime(always: Bool = false, _ body: () throws(SecureFileError) -> Void) throws(SecureFileError) {
+        guard always || (context.options.keepsModificationTimes && isUnsettled) else { return try body() }
+        let before = try onStore("could not read the times") { () throws(Errno) in try store.modificationTime() }
+        try body()
+        if let before { try onStore("could not set the times") { () throws(Errno) in try store.restore(modified: before) } }
+    }
+
+    /// Keeps the context informed of whether this file has to be settled.
+    func updateRegistration() {
+        if isUnsettled { context.register(self) } else { context.unregister(self) }
+    }
+}

@@ -1,0 +1,34 @@
+import Glibc
+
+/// Many readers or one writer. Not recursive. The corresponding C type is `pthread_rwlock_t`.
+@safe
+final class ReadWriteLock: @unchecked Sendable {
+    private let lock: UnsafeMutablePointer<pthread_rwlock_t>
+
+    init() {
+        unsafe lock = UnsafeMutablePointer<pthread_rwlock_t>.allocate(capacity: 1)
+        unsafe pthread_rwlock_init(lock, nil)
+    }
+
+    deinit {
+        unsafe pthread_rwlock_destroy(lock)
+        unsafe lock.deallocate()
+    }
+
+    func lockExclusively() { unsafe pthread_rwlock_wrlock(lock) }
+    func unlock() { unsafe pthread_rwlock_unlock(lock) }
+
+    @inline(__always)
+    func reading<R, E: Error>(_ body: () throws(E) -> R) throws(E) -> R {
+        unsafe pthread_rwlock_rdlock(lock)
+        defer { unsafe pthread_rwlock_unlock(lock) }
+        return try body()
+    }
+
+    @inline(__always)
+    func writing<R, E: Error>(_ body: () throws(E) -> R) throws(E) -> R {
+        unsafe pthread_rwlock_wrlock(lock)
+        defer { unsafe pthread_rwlock_unlock(lock) }
+        return try body()
+    }
+}
