@@ -46,6 +46,8 @@ void CLinux_report(int channel, int status);
 /// pread/pwrite-independent helpers for /dev/fuse.
 int CLinux_fuse_clone_device(int session_fd);
 int CLinux_set_nonblocking(int fd, int on);
+/// A new event descriptor with count 0, non-blocking and close-on-exec.
+int CLinux_eventfd(void);
 
 /// Reads a line from the terminal `fd` without echo into `buffer` (at most `capacity` bytes, newline dropped); its length, which may be more
 /// than `capacity`; or -1: errno, or 0 at the end of the input. Signals that end or stop the process find the terminal restored.
