@@ -34,7 +34,7 @@ extension Command {
 /// The program as a whole.
 enum Program {
     static let version = "0.1.0"
-    static let commands: [any Command.Type] = [Init.self, Info.self, Cat.self, Ls.self, Passwd.self]
+    static let commands: [any Command.Type] = [Init.self, Umount.self, Info.self, Passwd.self, Check.self, Cat.self, Ls.self]
 
     static var usage: String {
         var lines = ["Usage: sfs COMMAND …", "", "An encrypted filesystem: a vault is a folder of ciphertext; its plaintext appears where it is mounted.", "", "Commands:"]
