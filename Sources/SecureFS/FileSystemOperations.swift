@@ -7,6 +7,8 @@ import SecureFileCore
 package protocol FileSystemOperations: AnyObject, Sendable {
     /// The file system keeps POSIX access control lists itself (inheritance, modes kept in step).
     var keepsAccessControlLists: Bool { get }
+    /// Nobody else changes the files: what the kernel remembers stays true.
+    var isSoleUser: Bool { get }
 
     // Names
     /// Nil when there is no such entry: the kernel may remember that.

@@ -68,6 +68,7 @@ final class PassthroughFileSystem: FileSystemOperations {
     }
 
     let keepsAccessControlLists = false
+    let isSoleUser = true
 
     func lookup(_ name: [UInt8], in parent: NodeID) throws(Errno) -> Entry? {
         do throws(Errno) {

@@ -44,21 +44,19 @@ extension stat {
 }
 
 extension fuse_entry_param {
-    /// The vault has one writer, the kernel this mount: what it remembers stays true until it changes it itself.
-    static let rememberSeconds = 3600.0
-
-    init(_ entry: Entry) {
+    /// - Parameter seconds: How long the kernel may remember the entry and its attributes.
+    init(_ entry: Entry, remember seconds: Double) {
         self.init()
         ino = entry.node.rawValue
         attr = stat(entry.attributes)
-        attr_timeout = fuse_entry_param.rememberSeconds
-        entry_timeout = fuse_entry_param.rememberSeconds
+        attr_timeout = seconds
+        entry_timeout = seconds
     }
 
     /// There is no such entry, and the kernel may remember it.
-    static var negative: fuse_entry_param {
+    static func negative(remember seconds: Double) -> fuse_entry_param {
         var entry = fuse_entry_param()
-        entry.entry_timeout = rememberSeconds
+        entry.entry_timeout = seconds
         return entry
     }
 }

@@ -8,11 +8,13 @@ final class FuseDirectoryReply: DirectoryReply {
     private let limit: Int
     /// The kernel asked for attributes: every entry has room for them, looked up or not.
     private let withAttributes: Bool
+    private let rememberSeconds: Double
     private(set) var used = 0
     /// The nodes whose lookup count the reply raises, to be lowered again if the kernel does not take it.
     private(set) var lookups: [NodeID] = []
 
-    init(_ buffer: PageBuffer, limit: Int, withAttributes: Bool) {
+    init(_ buffer: PageBuffer, limit: Int, withAttributes: Bool, remember seconds: Double) {
+        rememberSeconds = seconds
         self.withAttributes = withAttributes
         self.buffer = buffer
         self.limit = min(limit, buffer.count)
@@ -34,7 +36,7 @@ final class FuseDirectoryReply: DirectoryReply {
     }
 
     func add(_ name: [UInt8], _ attributes: FileStatus, node: NodeID?, nextPosition: Int) -> Bool {
-        var entry = fuse_entry_param(Entry(node: node ?? NodeID(rawValue: 0), attributes: attributes))
+        var entry = fuse_entry_param(Entry(node: node ?? NodeID(rawValue: 0), attributes: attributes), remember: rememberSeconds)
         let added = unsafe append(name) { start, room, name in
             unsafe fuse_add_direntry_plus(nil, start, room, name, &entry, off_t(nextPosition))
         }

@@ -10,6 +10,8 @@ func installNegotiation(_ operations: inout fuse_lowlevel_ops) {
         guard let context = unsafe FuseContext.of(userData: userData), let connection = unsafe connection else { return }
         var wanted = Capabilities.wanted
         if context.fileSystem.keepsAccessControlLists { wanted |= Capabilities.accessControlLists }
+        // The kernel must not answer from a cache of its own what another process may have changed.
+        if !context.fileSystem.isSoleUser { wanted &= ~UInt32(FUSE_CAP_WRITEBACK_CACHE) }
         let offered = unsafe connection.pointee.capable
         unsafe connection.pointee.want &= ~Capabilities.unwanted
         unsafe connection.pointee.want |= wanted & offered

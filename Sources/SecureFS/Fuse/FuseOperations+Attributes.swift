@@ -7,8 +7,8 @@ func installAttributeOperations(_ operations: inout fuse_lowlevel_ops) {
     unsafe operations.getattr = { raw, node, _ in
         unsafe answer(raw) { context, _ throws(Errno) in
             try context.fileSystem.attributes(of: NodeID(rawValue: node))
-        } _: { _, request, attributes in
-            request.reply(attributes)
+        } _: { context, request, attributes in
+            request.reply(attributes, remember: context.rememberSeconds)
         }
     }
     unsafe operations.setattr = { raw, node, attributes, bits, info in
@@ -17,8 +17,8 @@ func installAttributeOperations(_ operations: inout fuse_lowlevel_ops) {
         unsafe answer(raw) { context, _ throws(Errno) in
             let change = AttributeChange(values, bits: bits, killsPrivileges: context.worker.request.killsPrivileges)
             return try context.fileSystem.setAttributes(of: NodeID(rawValue: node), opened, change)
-        } _: { _, request, attributes in
-            request.reply(attributes)
+        } _: { context, request, attributes in
+            request.reply(attributes, remember: context.rememberSeconds)
         }
     }
     unsafe operations.statfs = { raw, _ in

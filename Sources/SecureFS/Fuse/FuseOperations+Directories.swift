@@ -37,7 +37,7 @@ private func readDirectory(
     let opened = unsafe handle(info)
     unsafe answer(raw) { context, _ throws(Errno) in
         let buffer = context.worker.output(atLeast: room)
-        let reply = FuseDirectoryReply(buffer, limit: room, withAttributes: withAttributes)
+        let reply = FuseDirectoryReply(buffer, limit: room, withAttributes: withAttributes, remember: context.rememberSeconds)
         do throws(Errno) {
             try context.fileSystem.readDirectory(
                 NodeID(rawValue: node), opened, from: Int(position), withAttributes: withAttributes, into: reply)

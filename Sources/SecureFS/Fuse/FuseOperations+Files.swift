@@ -58,11 +58,11 @@ func installFileOperations(_ operations: inout fuse_lowlevel_ops) {
     }
 }
 
-/// Every change comes through this mount, so what the kernel has cached of a file stays good when it is opened again.
-private func opened(_ info: fuse_file_info, _ handle: HandleID) -> fuse_file_info {
+/// Where every change comes through this mount, what the kernel has cached of a file stays good when it is opened again.
+private func opened(_ info: fuse_file_info, _ handle: HandleID, _ context: FuseContext) -> fuse_file_info {
     var info = info
     info.fh = handle.rawValue
-    info.keep_cache = 1
+    info.keep_cache = context.fileSystem.isSoleUser ? 1 : 0
     return info
 }
 
@@ -73,7 +73,7 @@ private func installOpenOperations(_ operations: inout fuse_lowlevel_ops) {
             let intent = OpenIntent(flags: asked.flags, killsPrivileges: context.worker.request.killsPrivileges)
             return try context.fileSystem.open(NodeID(rawValue: node), intent)
         } _: { context, request, handle in
-            var info = opened(asked, handle)
+            var info = opened(asked, handle, context)
             if !request.reply(opened: &info) { context.fileSystem.release(NodeID(rawValue: node), handle) }
         }
     }
@@ -89,8 +89,8 @@ private func installOpenOperations(_ operations: inout fuse_lowlevel_ops) {
             }
             return try context.fileSystem.create(name, in: directory, mode: mode & 0o7777, intent, request.caller)
         } _: { context, request, created in
-            var info = opened(asked, created.handle)
-            if !request.reply(created.entry, opened: &info) {
+            var info = opened(asked, created.handle, context)
+            if !request.reply(created.entry, opened: &info, remember: context.rememberSeconds) {
                 context.fileSystem.release(created.entry.node, created.handle)
                 context.fileSystem.forget(created.entry.node, count: 1)
             }

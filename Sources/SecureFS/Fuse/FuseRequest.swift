@@ -32,21 +32,21 @@ struct FuseRequest: ~Copyable {
         discard self
     }
 
-    consuming func reply(_ entry: Entry?) -> Bool {
-        var parameters = entry.map { fuse_entry_param($0) } ?? .negative
+    consuming func reply(_ entry: Entry?, remember seconds: Double) -> Bool {
+        var parameters = entry.map { fuse_entry_param($0, remember: seconds) } ?? .negative(remember: seconds)
         let taken = unsafe fuse_reply_entry(raw, &parameters) == 0
         discard self
         return taken
     }
 
-    consuming func reply(_ attributes: FileStatus) {
+    consuming func reply(_ attributes: FileStatus, remember seconds: Double) {
         var raw = stat(attributes)
-        unsafe fuse_reply_attr(self.raw, &raw, fuse_entry_param.rememberSeconds)
+        unsafe fuse_reply_attr(self.raw, &raw, seconds)
         discard self
     }
 
-    consuming func reply(_ entry: Entry, opened info: inout fuse_file_info) -> Bool {
-        var parameters = fuse_entry_param(entry)
+    consuming func reply(_ entry: Entry, opened info: inout fuse_file_info, remember seconds: Double) -> Bool {
+        var parameters = fuse_entry_param(entry, remember: seconds)
         let taken = unsafe fuse_reply_create(raw, &parameters, &info) == 0
         discard self
         return taken

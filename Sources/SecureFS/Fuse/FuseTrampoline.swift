@@ -33,7 +33,7 @@ func answerDone(_ raw: fuse_req_t?, _ operation: (FuseContext, borrowing FuseReq
 @inline(__always)
 func answerEntry(_ raw: fuse_req_t?, _ operation: (FuseContext, borrowing FuseRequest) throws(Errno) -> Entry?) {
     unsafe answer(raw, operation) { context, request, entry in
-        if !request.reply(entry), let entry { context.fileSystem.forget(entry.node, count: 1) }
+        if !request.reply(entry, remember: context.rememberSeconds), let entry { context.fileSystem.forget(entry.node, count: 1) }
     }
 }
 

@@ -12,9 +12,14 @@ package enum MountServer {
         umask(0)
     }
 
-    /// - Parameter ready: Called once the mount is there and served.
+    package static var isRoot: Bool { geteuid() == 0 }
+
+    /// - Parameters:
+    ///   - start: Starts threads of the file system's own: when the signals that end the mount are blocked.
+    ///   - ready: Called once the mount is there and served.
     package static func serve(
-        _ fileSystem: any FileSystemOperations, at mountPoint: RawPath, _ options: MountOptions, ready: () -> Void
+        _ fileSystem: any FileSystemOperations, at mountPoint: RawPath, _ options: MountOptions,
+        start: () throws(Errno) -> Void = { () throws(Errno) in }, ready: () -> Void
     ) throws(MountFailure) {
         var signals = SignalWaiter()
         MountPoint.clearDead(mountPoint)
@@ -23,7 +28,8 @@ package enum MountServer {
         let ended = Ended()
         let target = SignalTarget()
         let loop: FuseLoop
-        do {
+        do throws(Errno) {
+            try start()
             loop = try session.start {
                 ended.flag.store(true, ordering: .releasing)
                 target.wake()
