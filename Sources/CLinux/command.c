@@ -9,6 +9,7 @@
 #include <sys/mount.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
+#include <syslog.h>
 #include <termios.h>
 #include <unistd.h>
 
@@ -123,4 +124,9 @@ int CLinux_wait_for_end(pid_t pid, int milliseconds) {
         usleep(20000);
     }
     return 0;
+}
+
+void CLinux_log(const char *line) {
+    openlog("sfs", LOG_PID, LOG_DAEMON);
+    syslog(LOG_ERR, "%s", line);
 }

@@ -1,3 +1,4 @@
+import CLinux
 import SecureFileCore
 
 /// One word after `sfs`.
@@ -34,7 +35,7 @@ extension Command {
 /// The program as a whole.
 enum Program {
     static let version = "0.1.0"
-    static let commands: [any Command.Type] = [Init.self, Umount.self, Info.self, Passwd.self, Check.self, Cat.self, Ls.self]
+    static let commands: [any Command.Type] = [Init.self, Mount.self, Umount.self, Info.self, Passwd.self, Check.self, Cat.self, Ls.self]
 
     static var usage: String {
         var lines = ["Usage: sfs COMMAND …", "", "An encrypted filesystem: a vault is a folder of ciphertext; its plaintext appears where it is mounted.", "", "Commands:"]
@@ -47,6 +48,7 @@ enum Program {
 
     /// Does what the command line says.
     static func run(_ words: ArgumentVector) -> ExitCode {
+        _ = CLinux_harden_process()
         guard words.count > 1 else {
             Console.print(usage)
             return .usage
@@ -57,6 +59,8 @@ enum Program {
         case "--version", "-V": return show("sfs \(version)")
         default: break
         }
+        // mount(8) and mount.fuse3(8) call `sfs VAULT MOUNTPOINT -o …`, with absolute paths.
+        if words[1].contains(UInt8(ascii: "/")) { return run(Mount.self, words) }
         guard let command = commands.first(where: { $0.name == word }) else {
             Console.complain("", nil, "unknown command \(Escaped(words[1])): `sfs help` lists them")
             return .usage

@@ -62,6 +62,8 @@ int CLinux_next_option(int argc, char *const *argv, const char *shorts, const st
 int CLinux_fusermount_unmount(const char *path, int lazy, char *message, size_t capacity);
 /// umount2(path, UMOUNT_NOFOLLOW [| MNT_DETACH]).
 int CLinux_unmount(const char *path, int lazy);
+/// One line for the system's log, as from the daemon `sfs`.
+void CLinux_log(const char *line);
 /// Waits until the process `pid` has ended, at most `milliseconds` (negative: without limit). Returns 1 when it has ended, 0 when not.
 int CLinux_wait_for_end(pid_t pid, int milliseconds);
 

@@ -1,4 +1,3 @@
-import CLinux
 import SecureFileCore
 
 enum Umount: Command {
@@ -42,32 +41,16 @@ enum Umount: Command {
     }
 
     private static func unmount(_ entry: MountTable.Entry, _ given: RawPath, _ isLazy: Bool) throws(Failure) {
-        let place = RawPath(entry.mountPoint)
-        let lazy: Int32 = isLazy ? 1 : 0
-        if System.isRoot {
-            if unsafe place.withCString({ unsafe CLinux_unmount($0, lazy) }) == 0 { return }
-            let error = Errno(rawValue: CLinux_errno())
-            if error == .busy { throw busy(entry, given) }
-            throw Failure(ExitCode(error, about: .entry), "cannot be unmounted: \(error)", path: given)
-        }
-        let (status, message) = fusermount(place, lazy)
-        if status == 0 { return }
-        if status < 0 { throw Failure(.fuseUnavailable, "fusermount3 cannot be run: install the package fuse3", path: given) }
-        if !MountTable().entries.contains(where: { $0.id == entry.id }) { return }  // another was faster
-        if message.contains("busy") { throw busy(entry, given) }
-        throw Failure(.permissionDenied, "cannot be unmounted: only who has mounted it, or root, can (\(message))", path: given)
-    }
-
-    private static func fusermount(_ place: RawPath, _ lazy: Int32) -> (status: Int32, message: String) {
-        let text = PageBuffer(count: 1024)
-        let status = unsafe place.withCString { path in
-            unsafe text.withPointer(0..<text.count) {
-                guard let start = unsafe $0.baseAddress?.assumingMemoryBound(to: CChar.self) else { return -1 }
-                return unsafe Int(CLinux_fusermount_unmount(path, lazy, start, $0.count))
+        do throws(Unmounting.Refusal) { try Unmounting.unmount(RawPath(entry.mountPoint), isLazy: isLazy) } catch {
+            if !MountTable().entries.contains(where: { $0.id == entry.id }) { return }  // another was faster
+            switch error {
+            case .busy: throw busy(entry, given)
+            case .noHelper: throw Failure(.fuseUnavailable, "fusermount3 cannot be run: install the package fuse3", path: given)
+            case .other(let cause, let message):
+                let code = cause.map { ExitCode($0, about: .entry) } ?? .permissionDenied
+                throw Failure(code, "cannot be unmounted; only who has mounted it, or root, can: \(message)", path: given)
             }
         }
-        let message = text.bytes(0..<text.count).prefix { $0 != 0 && $0 != 10 }
-        return (Int32(status), Escaped(message).description)
     }
 
     /// Says who is in the way.

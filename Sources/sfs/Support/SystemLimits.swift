@@ -7,3 +7,8 @@ enum SystemLimits {
 
     static func pause(milliseconds: UInt32) { usleep(milliseconds * 1000) }
 }
+
+/// The system's log, where a process without a terminal says what went wrong.
+enum SystemLog {
+    static func write(_ line: String) { unsafe line.withCString { unsafe CLinux_log($0) } }
+}
