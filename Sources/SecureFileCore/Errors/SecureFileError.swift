@@ -61,6 +61,8 @@ public struct SecureFileError: Error, Sendable, CustomStringConvertible {
     }
 
     /// The failure of a system call, its common errors told apart.
+    // Disfavored: `SecureFileError(.invalidArgument, "…")` means the code, not the errno of the same name.
+    @_disfavoredOverload
     public init(_ errno: Errno, _ message: String, path: String? = nil) {
         let code: Code =
             switch errno {

@@ -3,15 +3,22 @@ extension Vault {
     ///
     /// For writing: takes the lock, records a new session (durably), and where the last one died syncs the filesystem and removes leftovers
     /// in the root. For reading: changes nothing.
-    /// - Throws: ``SecureFileError``: `.notFound` (no such folder), `.notAVault`, `.unsupportedVersion`, `.damaged`, `.wrongKey`, `.tampered`,
-    ///   `.inUse` (the message names the process), `.invalidArgument` (a passphrase that cannot be one), `.limitExceeded`, `.system`.
-    public static func open(at path: RawPath, _ credential: Credential, _ access: Access) throws(SecureFileError) -> Vault {
+    /// - Throws: ``SecureFileError``: `.notFound` (no such folder), `.notAVault`, `.unsupportedVersion`, `.damaged`, `.wrongKey`,
+    ///   `.tampered`, `.inUse` (the message names the process), `.invalidArgument` (a passphrase that cannot be one), `.limitExceeded`,
+    ///   `.system`.
+    ///
+    /// `content` says how the engine is to behave; `log` takes lines about what was accepted leniently or failed in the background.
+    public static func open(
+        at path: RawPath, _ credential: Credential, _ access: Access, content: ContentContext.Options = ContentContext.Options(),
+        log: @escaping @Sendable (String) -> Void = { _ in }
+    ) throws(SecureFileError) -> Vault {
+        let manner = ContentManner(options: content, log: log)
         let folder = try openFolder(path)
         var configuration = try readConfiguration(folder, path)
         guard access == .readWrite else {
             let keys = try configuration.unlock(credential, path: path.appending(ReservedNames.configuration).description).keys
             let record = try VaultSession.read(folder, keys, path: path.description)
-            return Vault(try parts(path, folder, keys, configuration, access, readingRule(record)), access, nil)
+            return Vault(try parts(path, folder, keys, configuration, access, readingRule(record)), access, nil, manner)
         }
         try credential.validate()
         let lock = try VaultLock(folder: folder, path: path.description)
@@ -19,7 +26,7 @@ extension Vault {
             lock.nameHolder()
             configuration = try readConfiguration(folder, path)
             let keys = try configuration.unlock(credential, path: path.appending(ReservedNames.configuration).description).keys
-            return try begin(path, folder, keys, configuration, lock)
+            return try begin(path, folder, keys, configuration, lock, manner)
         } catch {
             lock.release()
             throw error
@@ -27,7 +34,8 @@ extension Vault {
     }
 
     private static func begin(
-        _ path: RawPath, _ folder: FileDescriptor, _ keys: VolumeKeys, _ configuration: VaultConfiguration, _ lock: VaultLock
+        _ path: RawPath, _ folder: FileDescriptor, _ keys: VolumeKeys, _ configuration: VaultConfiguration, _ lock: VaultLock,
+        _ manner: ContentManner
     ) throws(SecureFileError) -> Vault {
         let last = try VaultSession.read(folder, keys, path: path.description)
         var parts = try parts(path, folder, keys, configuration, .readWrite, SessionRule(current: .none))
@@ -35,7 +43,7 @@ extension Vault {
         parts.sessionRule = SessionRule(current: record.open, lenient: Set(record.dead))
         parts.foundDeadSession = last.open != .none
         if parts.foundDeadSession { removeLeftovers(parts.root) }
-        return Vault(parts, .readWrite, Writing(lock: lock, record: record))
+        return Vault(parts, .readWrite, Writing(lock: lock, record: record), manner)
     }
 
     private static func parts(

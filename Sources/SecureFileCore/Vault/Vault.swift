@@ -13,6 +13,8 @@ public final class Vault: Sendable {
     public let keys: VolumeKeys
     public let configuration: VaultConfiguration
     public let access: Access
+    /// What all content files of the vault share.
+    public let content: ContentContext
     /// Whose files are read leniently, and the session new content is stamped with. FORMAT section 8.
     public let sessionRule: SessionRule
     /// Whether a session that ended without a close was found when this one was opened.
@@ -25,7 +27,7 @@ public final class Vault: Sendable {
     private let writing: Mutex<Writing?>
     private let isOpen = Atomic<Bool>(true)
 
-    /// Whether ``close()`` has not been called yet.
+    /// Whether ``close()`` has been called.
     public var isClosed: Bool { !isOpen.load(ordering: .relaxed) }
 
     struct Writing: Sendable {
@@ -33,7 +35,16 @@ public final class Vault: Sendable {
         var record: SessionRecord
     }
 
-    init(_ parts: Parts, _ access: Access, _ writing: Writing?) {
+    /// How the engine is to behave, and where it says what it met.
+    struct ContentManner {
+        var options: ContentContext.Options
+        var log: @Sendable (String) -> Void
+    }
+
+    init(_ parts: Parts, _ access: Access, _ writing: Writing?, _ manner: ContentManner) {
+        content = ContentContext(
+            contentKey: parts.keys.contentKey, keyID: parts.keys.keyID, cipher: parts.configuration.cipher, session: parts.sessionRule,
+            options: manner.options, log: manner.log)
         path = parts.path
         root = parts.root
         keys = parts.keys
@@ -54,8 +65,14 @@ public final class Vault: Sendable {
         var foundDeadSession: Bool
     }
 
-    /// Ends the session: everything written is on the disk, the session is recorded as ended well, and the lock is given back. The content
-    /// files must have been closed before. A second call does nothing; the vault counts as closed in any case.
+    /// Writes out what content files still hold in memory, one sync of the filesystem serving all. Nothing is promised durable by it.
+    public func settleContent() throws(SecureFileError) {
+        let folder = root.codec.root
+        try content.settleAll { () throws(Errno) in try folder.synchronizeFilesystem() }
+    }
+
+    /// Ends the session: everything written is on the disk, the session is recorded as ended well, and the lock is given back. Content
+    /// files must not be used any more. A second call does nothing; the vault counts as closed in any case.
     ///
     /// - Throws: ``SecureFileError`` where the disk fails: then the session counts as died, which the next opener takes account of.
     public func close() throws(SecureFileError) {
@@ -67,6 +84,11 @@ public final class Vault: Sendable {
         guard var writing else { return }
         defer { writing.lock.release() }
         let folder = root.codec.root
+        try settleContent()
+        if content.hasFailed || !content.unsettledFiles.isEmpty {
+            throw SecureFileError(
+                .system, "writing failed earlier; files are as after a power cut", path: path.description, cause: .inputOutput)
+        }
         try explained("the vault's filesystem cannot be synced", path: path.description) { () throws(Errno) in
             try folder.synchronizeFilesystem()
         }
