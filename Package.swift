@@ -19,6 +19,8 @@ let package = Package(
         .target(name: "SecureFS", dependencies: ["SecureFileCore", "CFuse", "CLinux"], swiftSettings: house),
         .executableTarget(name: "sfs", dependencies: ["SecureFS", "SecureFileCore", "CLinux"], swiftSettings: house),
         .target(name: "TestSupport", dependencies: ["SecureFileCore"], path: "Tests/TestSupport", swiftSettings: house),
+        .executableTarget(
+            name: "crash-campaign", dependencies: ["TestSupport", "SecureFileCore"], path: "Tests/CrashCampaign", swiftSettings: house),
         .testTarget(name: "SecureFileCoreTests", dependencies: ["SecureFileCore", "TestSupport"], swiftSettings: house),
     ]
 )
