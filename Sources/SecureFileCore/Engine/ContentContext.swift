@@ -23,6 +23,7 @@ public final class ContentContext: Sendable {
     public let session: SessionRule
     let options: Options
     let lanes = LanePool()
+    let pages = PagePool()
     /// Takes a line about something that was accepted leniently, or failed in the background; never a name or content of the user.
     let log: @Sendable (String) -> Void
 
