@@ -55,7 +55,7 @@ extension SecureFile {
                 if form == .empty { return try setBackingLength(0) }
                 guard isLenient else { return }
                 if form == .grouped { try settleEntries() }
-                try prepareGrowth()
+                try prepareGrowth(to: plaintextSize)
                 try synchronizeLocked(attributes: false)
                 isLenient = false
                 if form == .inline { isInlineDirty = true } else if let header { markDirty(header) }

@@ -6,7 +6,7 @@ extension SecureFile {
         }
         let end = ByteCount((offset + count).rawValue)
         defer { updateRegistration() }
-        if end > plaintextSize { try prepareGrowth() }
+        if end > plaintextSize { try prepareGrowth(to: end) }
         if form != .grouped, end.rawValue <= Int64(ContentGeometry.inlineMaximum) {
             try writeInline(source, range, offset, end)
         } else {
@@ -50,6 +50,9 @@ extension SecureFile {
         if form == .empty { return try startAfresh(.grouped) }
         guard let header, let content = inlineContent else { return }
         let length = Int(plaintextSize.rawValue)
+        // A dead session that got no further may have left whole groups behind the page.
+        let hasExcess = backingLength > Int64(ContentGeometry.blockSize)
+        if hasExcess { try setBackingLength(expectedBackingLength) }
         // The block is written behind the page while that still is the inline one, in memory too: a failure leaves all as it was.
         var slot: Slot?
         if length > 0, isOwed {
@@ -57,10 +60,10 @@ extension SecureFile {
             block.copy(0..<length, of: content, to: 0)
             let sealed = try seal { (lane) throws(CryptoFailure) in try lane.sealBlock(inPlace: block, length: length, at: 0, header.key, cipher) }
             try writeToStore(block, 0..<length, at: ContentGeometry.dataPage(of: BlockIndex(0)))
-            try syncStore(attributes: false)
             header.seals += 1
             slot = sealed
         }
+        if isOwed, length > 0 || hasExcess { try syncStore(attributes: false) }
         header.page.buffer.zero(ContentGeometry.headSize..<ContentGeometry.blockSize)
         header.page.form = .grouped
         markDirty(header)
@@ -82,8 +85,10 @@ extension SecureFile {
         if pending.updateValue(PendingBlock(buffer, length: length), forKey: block) == nil { context.addPending(ContentGeometry.blockSize) }
     }
 
-    func release(_ block: BlockIndex) {
-        if pending.removeValue(forKey: block) != nil { context.addPending(-ContentGeometry.blockSize) }
+    func release(_ block: BlockIndex, isSealed: Bool = false) {
+        guard let held = pending.removeValue(forKey: block) else { return }
+        context.addPending(-ContentGeometry.blockSize)
+        context.pages.giveBack(held.buffer, holdsPlaintext: !isSealed)
     }
 
     private func writeBlocks(_ source: Span<UInt8>, _ range: Range<Int>, _ offset: ByteOffset) throws(SecureFileError) {
@@ -152,7 +157,7 @@ extension SecureFile {
             held.length = max(held.length, from + range.count)
             return
         }
-        let buffer = PageBuffer(count: ContentGeometry.blockSize)
+        let buffer = context.pages.take()
         let slot = state.page.newestSlot(block.indexInGroup)
         var length = from + range.count
         // A lenient block is read in any case: which of its versions is good decides where the new one goes.
@@ -160,6 +165,8 @@ extension SecureFile {
             let version = try loadBlock(block, state, into: buffer)
             settleEntry(block, state, version)
             length = max(length, Int(state.page.newestSlot(block.indexInGroup).length))
+        } else if range.count < ContentGeometry.blockSize {
+            buffer.zero(0..<ContentGeometry.blockSize)
         }
         buffer.copy(source, range, to: from)
         hold(block, buffer, length: length)

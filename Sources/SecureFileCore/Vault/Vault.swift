@@ -71,8 +71,8 @@ public final class Vault: Sendable {
         try content.settleAll { () throws(Errno) in try folder.synchronizeFilesystem() }
     }
 
-    /// Ends the session: everything written is on the disk, the session is recorded as ended well, and the lock is given back. Content files
-    /// must not be used any more. A second call does nothing; the vault counts as closed in any case.
+    /// Ends the session: everything written is on the disk, the session is recorded as ended well, and the lock is given back. Content
+    /// files must not be used any more. A second call does nothing; the vault counts as closed in any case.
     ///
     /// - Throws: ``SecureFileError`` where the disk fails: then the session counts as died, which the next opener takes account of.
     public func close() throws(SecureFileError) {
@@ -86,7 +86,8 @@ public final class Vault: Sendable {
         let folder = root.codec.root
         try settleContent()
         if content.hasFailed || !content.unsettledFiles.isEmpty {
-            throw SecureFileError(.system, "writing failed earlier; files are as after a power cut", path: path.description, cause: .inputOutput)
+            throw SecureFileError(
+                .system, "writing failed earlier; files are as after a power cut", path: path.description, cause: .inputOutput)
         }
         try explained("the vault's filesystem cannot be synced", path: path.description) { () throws(Errno) in
             try folder.synchronizeFilesystem()

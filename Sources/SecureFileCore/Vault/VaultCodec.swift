@@ -1,7 +1,7 @@
 import Synchronization
 
-/// What all directories of an open vault share: the ciphers of names, symlinks and attributes, and the root folder. Safe to use from several
-/// threads.
+/// What all directories of an open vault share: the ciphers of names, symlinks and attributes, and the root folder. Safe to use from
+/// several threads.
 final class VaultCodec: Sendable {
     let names: SIVCipher
     let symlinks: SIVCipher

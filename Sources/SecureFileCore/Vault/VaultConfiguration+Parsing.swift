@@ -1,6 +1,8 @@
 extension VaultConfiguration {
     private enum Refusal: Error {
-        case notAVault, unsupported(String), damaged(String)
+        case notAVault
+        case unsupported(String)
+        case damaged(String)
     }
 
     /// The configuration in the content of `sfs.json`.
@@ -16,7 +18,8 @@ extension VaultConfiguration {
             switch error {
             case .notAVault: throw SecureFileError(.notAVault, "this is not the configuration of a SecureFS vault", path: path)
             case .unsupported(let what):
-                throw SecureFileError(.unsupportedVersion, "the vault was made by another version of SecureFS (\(what)): update", path: path)
+                throw SecureFileError(
+                    .unsupportedVersion, "the vault was made by another version of SecureFS (\(what)): update", path: path)
             case .damaged(let what):
                 throw SecureFileError(.damaged, "the vault's configuration is damaged (\(what)): restore it from a backup", path: path)
             }
@@ -33,9 +36,11 @@ extension VaultConfiguration {
         guard let format = members["format"]?.integer else { throw .damaged("it names no format") }
         guard format == Self.format else { throw .unsupported("format \(format)") }
         try verifyChecksum(members)
-        try verifyMembers(members, [
-            "magic", "format", "features", "volumeId", "keyId", "cipher", "created", "slots", "mac", "checksum",
-        ])
+        try verifyMembers(
+            members,
+            [
+                "magic", "format", "features", "volumeId", "keyId", "cipher", "created", "slots", "mac", "checksum",
+            ])
         guard let features = members["features"]?.array else { throw .damaged("features") }
         guard features.isEmpty else { throw .unsupported("it uses features that are not known here") }
         guard let cipherName = members["cipher"]?.string else { throw .damaged("cipher") }

@@ -27,7 +27,9 @@ extension VaultDirectory {
         return try VaultDirectory(made, id, codec)
     }
 
-    private func make(_ id: DirectoryID, _ name: StoredName, _ permissions: UInt32, _ owner: (UInt32, UInt32)?) throws(Errno) -> FileDescriptor {
+    private func make(_ id: DirectoryID, _ name: StoredName, _ permissions: UInt32, _ owner: (UInt32, UInt32)?) throws(Errno)
+        -> FileDescriptor
+    {
         let temporary = try AtomicFile.temporaryName()
         // The owner's own bits are needed to put the id into it. The mode is given here, not later, so that a default ACL counts.
         try descriptor.makeDirectory(temporary, permissions: permissions | 0o700)

@@ -64,7 +64,8 @@ extension VaultDirectory {
     ///
     /// - Throws: ``SecureFileError``: `.damaged` where it does not open, with the cause `.invalidArgument` for anything but a symlink.
     public func symlinkTarget(_ name: StoredName) throws(SecureFileError) -> [UInt8] {
-        let text = try explained("a symlink cannot be read", path: name.path) { () throws(Errno) in try descriptor.symlinkTarget(name.entry) }
+        let text = try explained("a symlink cannot be read", path: name.path) { () throws(Errno) in try descriptor.symlinkTarget(name.entry)
+        }
         guard let stored = StoredSymlink(text: text) else { throw damaged(name) }
         switch stored {
         case .inline(let sealed): return try open(sealed, name)

@@ -42,7 +42,8 @@ public final class VaultDirectory: Sendable {
         do { return try names.encode(name) } catch { throw SecureFileError(error, "a name cannot be encrypted") }
     }
 
-    /// The user's name of an entry of the backing directory; nil where it is reserved or foreign. One read of the companion for a long name.
+    /// The user's name of an entry of the backing directory; nil where it is reserved or foreign. One read of the companion for a long
+    /// name.
     func plaintextName(of entry: [UInt8]) throws(Errno) -> (name: [UInt8], stored: StoredName)? {
         switch ReservedNames.meaning(of: entry) {
         case .short:
@@ -75,8 +76,8 @@ public final class VaultDirectory: Sendable {
         return status
     }
 
-    /// The size a user sees of an entry with the backing status `status`: regular files and symlinks; a directory's is the backing's. A file
-    /// whose session died may have less: its own ``SecureFile`` knows.
+    /// The size a user sees of an entry with the backing status `status`: regular files and symlinks; a directory's is the backing's. A
+    /// file whose session died may have less: its own ``SecureFile`` knows.
     public func plaintextSize(_ status: FileStatus, _ name: StoredName) throws(Errno) -> Int64 {
         switch status.kind {
         case .regular: return ContentGeometry.size(backingLength: status.size).rawValue
@@ -110,7 +111,8 @@ public final class VaultDirectory: Sendable {
 
     /// Opens the backing file of a regular file.
     ///
-    /// - Throws: `.isDirectory`; `.noEntry` for sockets, pipes and devices; the system's error for a symlink (ELOOP), which is never followed.
+    /// - Throws: `.isDirectory`; `.noEntry` for sockets, pipes and devices; the system's error for a symlink (ELOOP), which is never
+    ///   followed.
     public func openFile(_ name: StoredName, _ mode: FileDescriptor.OpenMode) throws(Errno) -> FileDescriptor {
         let file = try descriptor.open(name.entry, mode.union([.noFollow, .nonBlocking]))
         switch try file.status().kind {
@@ -126,7 +128,8 @@ public final class VaultDirectory: Sendable {
 
     // MARK: Durability
 
-    /// Entries made, renamed and removed so far are on the disk when this returns, and new directories are usable. FORMAT sections 5 and 5.2.
+    /// Entries made, renamed and removed so far are on the disk when this returns, and new directories are usable. FORMAT sections 5 and
+    /// 5.2.
     public func synchronize() throws(SecureFileError) {
         try explained("a directory cannot be synced") { () throws(Errno) in
             do throws(Errno) {

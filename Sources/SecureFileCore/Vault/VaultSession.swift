@@ -17,13 +17,16 @@ enum VaultSession {
         let body = Array(content.dropLast(SessionRecord.tagLength))
         let tag = Array(content.suffix(SessionRecord.tagLength))
         let expected: [UInt8]
-        do { expected = try Hashing.hmac(keys.sessionKey, body) } catch { throw SecureFileError(error, "the session record cannot be checked") }
+        do { expected = try Hashing.hmac(keys.sessionKey, body) } catch {
+            throw SecureFileError(error, "the session record cannot be checked")
+        }
         guard expected.equalsInConstantTime(tag), let record = SessionRecord(body: body) else { throw damage(path) }
         return record
     }
 
     private static func damage(_ path: String) -> SecureFileError {
-        SecureFileError(.damaged, "the session record sfs.session is damaged: restore it from a backup, or remove it and run a check", path: path)
+        SecureFileError(
+            .damaged, "the session record sfs.session is damaged: restore it from a backup, or remove it and run a check", path: path)
     }
 
     /// Replaces the record, durably.
@@ -44,7 +47,8 @@ enum VaultSession {
         var record = try read(folder, keys, path: path)
         if record.open != .none {
             guard record.dead.count < SessionRecord.deadMaximum else {
-                throw SecureFileError(.limitExceeded, "\(record.dead.count) sessions ended without a close: run a check of the vault", path: path)
+                throw SecureFileError(
+                    .limitExceeded, "\(record.dead.count) sessions ended without a close: run a check of the vault", path: path)
             }
             record.dead.append(record.open)
             // What this process reads from the cache must not be lost later by what took the other one down.

@@ -36,14 +36,16 @@ import Testing
     @Test func wrappedKeyOpensOnlyUnchanged() throws {
         let kek = SecretKey(copying: Array(0..<32))
         let key = SecretKey(copying: Array(100..<132))
-        let nonce = Array<UInt8>(0..<12)
+        let nonce = [UInt8](0..<12)
         let wrapped = try KeyWrap.wrap(key, under: kek, nonce: nonce, associatedData: [1, 2, 3])
         #expect(wrapped.count == 48)
         #expect(try KeyWrap.unwrap(wrapped, under: kek, nonce: nonce, associatedData: [1, 2, 3]).exposedBytes() == key.exposedBytes())
         for i in wrapped.indices {
             var changed = wrapped
             changed[i] ^= 1
-            #expect(throws: CryptoFailure.authentication) { try KeyWrap.unwrap(changed, under: kek, nonce: nonce, associatedData: [1, 2, 3]) }
+            #expect(throws: CryptoFailure.authentication) {
+                try KeyWrap.unwrap(changed, under: kek, nonce: nonce, associatedData: [1, 2, 3])
+            }
         }
         #expect(throws: CryptoFailure.authentication) { try KeyWrap.unwrap(wrapped, under: kek, nonce: nonce, associatedData: [1, 2]) }
         #expect(throws: CryptoFailure.authentication) { try KeyWrap.unwrap(wrapped, under: key, nonce: nonce, associatedData: [1, 2, 3]) }

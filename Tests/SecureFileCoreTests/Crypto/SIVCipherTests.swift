@@ -2,7 +2,9 @@ import Testing
 
 @testable import SecureFileCore
 
-private func hex(_ text: String) -> [UInt8] { Hexadecimal.decode(text.filter { !$0.isWhitespace }, count: text.filter { !$0.isWhitespace }.count / 2) ?? [] }
+private func hex(_ text: String) -> [UInt8] {
+    Hexadecimal.decode(text.filter { !$0.isWhitespace }, count: text.filter { !$0.isWhitespace }.count / 2) ?? []
+}
 
 @Suite struct SIVCipherTests {
     /// RFC 5297 appendix A.1.
@@ -24,7 +26,8 @@ private func hex(_ text: String) -> [UInt8] { Hexadecimal.decode(text.filter { !
         ]
         let plaintext = hex("7468697320697320736f6d6520706c61696e7465787420746f20656e6372797074207573696e67205349562d414553")
         let expected = hex(
-            "7bdb6e3b432667eb06f4d14bff2fbd0fcb900f2fddbe404326601965c889bf17dba77ceb094fa663b7a3f748ba8af829ea64ad544a272e9c485b62a3fd5c0d")
+            "7bdb6e3b432667eb06f4d14bff2fbd0fcb900f2fddbe404326601965c889bf17dba77ceb094fa663b7a3f748ba8af829ea64ad544a272e9c485b62a3fd5c0d"
+        )
         #expect(try cipher.seal(plaintext, associatedData: ads) == expected)
         #expect(try cipher.open(expected, associatedData: ads) == plaintext)
     }

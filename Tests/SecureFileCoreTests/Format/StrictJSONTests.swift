@@ -6,15 +6,18 @@ import Testing
     private func parse(_ text: String) -> StrictJSON? { StrictJSON(parsing: Array(text.utf8)) }
 
     @Test func valuesAreRead() {
-        #expect(parse(" { \"b\" : [ 1 , -2 ] , \"a\" : \"x\" } \n") == .object(["a": .string("x"), "b": .array([.integer(1), .integer(-2)])]))
+        #expect(
+            parse(" { \"b\" : [ 1 , -2 ] , \"a\" : \"x\" } \n") == .object(["a": .string("x"), "b": .array([.integer(1), .integer(-2)])]))
         #expect(parse("{\"b\":[1,-2],\"a\":\"x\"}")?.canonical == Array("{\"a\":\"x\",\"b\":[1,-2]}".utf8))
         #expect(parse("[]") == .array([]) && parse("{}") == .object([:]) && parse("0") == .integer(0))
         #expect(parse("[true,false,null,1.5,1e9,\"\\u0041\"]") == .array(Array(repeating: .foreign, count: 6)))
     }
 
     @Test(arguments: [
-        "", " ", "{", "}", "[", "[1", "[1,", "[1,]", "[,1]", "{\"a\"}", "{\"a\":}", "{\"a\":1,}", "{a:1}", "{\"a\":1 \"b\":2}", "{\"a\":1,\"a\":2}",
-        "\"", "\"a", "\"a\\", "01", "-", "-0", "+1", "9223372036854775808", "1 2", "nul", "tru", "\"\u{1}\"", "\"é\"", "é", "{\"\\u0061\":1}",
+        "", " ", "{", "}", "[", "[1", "[1,", "[1,]", "[,1]", "{\"a\"}", "{\"a\":}", "{\"a\":1,}", "{a:1}", "{\"a\":1 \"b\":2}",
+        "{\"a\":1,\"a\":2}",
+        "\"", "\"a", "\"a\\", "01", "-", "-0", "+1", "9223372036854775808", "1 2", "nul", "tru", "\"\u{1}\"", "\"é\"", "é",
+        "{\"\\u0061\":1}",
         "[[[[[[[[[[1]]]]]]]]]]",
     ])
     func otherTextsAreRefused(_ text: String) { #expect(parse(text) == nil) }

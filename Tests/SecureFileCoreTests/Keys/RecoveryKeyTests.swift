@@ -42,7 +42,9 @@ import Testing
         #expect(unnoticed == 0)
     }
 
-    @Test(arguments: ["", "-", "0000", String(repeating: "0", count: 35), String(repeating: "0", count: 37), String(repeating: "U", count: 36), "é"])
+    @Test(arguments: [
+        "", "-", "0000", String(repeating: "0", count: 35), String(repeating: "0", count: 37), String(repeating: "U", count: 36), "é",
+    ])
     func otherFormsAreRefused(_ text: String) {
         #expect(failureCode { _ = try RecoveryKey(text) } == .invalidArgument)
     }

@@ -60,7 +60,9 @@ import Testing
     @Test func cutsAndRandomChangesAreRefused() throws {
         let fixture = try VaultFixture()
         let content = try fixture.folder.read("sfs.json")
-        for count in 0..<content.count { #expect(failureCode { _ = try VaultConfiguration.parse(Array(content.prefix(count)), path: "") } != nil) }
+        for count in 0..<content.count {
+            #expect(failureCode { _ = try VaultConfiguration.parse(Array(content.prefix(count)), path: "") } != nil)
+        }
         let seed = VaultTestRandom.seed(23)
         var random = VaultTestRandom(seed: seed)
         for _ in 0..<2000 {
@@ -99,7 +101,9 @@ import Testing
         #expect(failureCode { _ = try Vault.readConfiguration(at: RawPath(folder.path + "/sfs.json")) } == .notAVault)
         try folder.write("sfs.json", [UInt8](repeating: 32, count: 70000))
         #expect(failureCode { _ = try Vault.readConfiguration(at: folder.raw) } == .damaged)
-        #expect(failureCode { _ = try Vault.create(at: folder.raw, Vault.Creation(passphrase: [1], argon2: .insecureMinimum)) } == .alreadyExists)
+        #expect(
+            failureCode { _ = try Vault.create(at: folder.raw, Vault.Creation(passphrase: [1], argon2: .insecureMinimum)) }
+                == .alreadyExists)
         #expect(try folder.entries() == ["sfs.json"])
     }
 
@@ -111,7 +115,9 @@ import Testing
         #expect(failureCode { _ = try Vault.create(at: folder.raw, Vault.Creation(passphrase: [1], argon2: costly)) } == .limitExceeded)
         #expect(failureCode { _ = try Vault.create(at: new, Vault.Creation(passphrase: [])) } == .invalidArgument)
         #expect(try folder.entries().isEmpty)
-        #expect(failureCode { _ = try Vault.create(at: new.appending("deep"), Vault.Creation(passphrase: [1], argon2: .insecureMinimum)) } == .notFound)
+        #expect(
+            failureCode { _ = try Vault.create(at: new.appending("deep"), Vault.Creation(passphrase: [1], argon2: .insecureMinimum)) }
+                == .notFound)
         _ = try Vault.create(at: new, Vault.Creation(passphrase: [1], argon2: .insecureMinimum))
         #expect(try FileDescriptor.open(new, [.readOnly, .directory]).status().permissions == 0o700)
     }

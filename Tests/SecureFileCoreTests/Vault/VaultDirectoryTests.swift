@@ -51,7 +51,9 @@ import Testing
         let names = Set((1...255).map { length in (0..<length).map { UInt8(($0 + length) % 200) + 48 } })
         for name in names {
             let stored = try vault.root.storedName(name)
-            if name.count % 5 == 0 { try vault.root.makeDirectory(stored, permissions: 0o755, owner: nil) } else {
+            if name.count % 5 == 0 {
+                try vault.root.makeDirectory(stored, permissions: 0o755, owner: nil)
+            } else {
                 _ = try vault.root.createFile(stored, permissions: 0o644)
             }
         }
@@ -209,7 +211,8 @@ import Testing
         let path = "\(try root.stored("d").entry)"
         try fixture.folder.write(path + "/sfs.tmp.abc", [1])
         try fixture.folder.write(path + "/sfs.long.abc.name", [1])
-        try FileManager.default.createDirectory(atPath: fixture.folder.path + "/" + path + "/sfs.tmp.dir/sfs.tmp.deeper", withIntermediateDirectories: true)
+        try FileManager.default.createDirectory(
+            atPath: fixture.folder.path + "/" + path + "/sfs.tmp.dir/sfs.tmp.deeper", withIntermediateDirectories: true)
         try fixture.folder.write(path + "/sfs.tmp.dir/sfs.dir", [1])
         #expect(try made.names().isEmpty)
         try root.removeDirectory(root.stored("d"))

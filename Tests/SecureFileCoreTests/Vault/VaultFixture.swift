@@ -43,7 +43,9 @@ final class VaultFolder: Sendable {
 
     func read(_ relative: String) throws -> [UInt8] { [UInt8](try Data(contentsOf: URL(fileURLWithPath: path + "/" + relative))) }
     func write(_ relative: String, _ bytes: [UInt8]) throws { try Data(bytes).write(to: URL(fileURLWithPath: path + "/" + relative)) }
-    func entries(_ relative: String = ".") throws -> [String] { try FileManager.default.contentsOfDirectory(atPath: path + "/" + relative).sorted() }
+    func entries(_ relative: String = ".") throws -> [String] {
+        try FileManager.default.contentsOfDirectory(atPath: path + "/" + relative).sorted()
+    }
 }
 
 /// A vault with the cheapest passphrase there is.

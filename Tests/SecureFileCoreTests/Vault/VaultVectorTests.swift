@@ -36,9 +36,12 @@ private struct Vector: Sendable, CustomStringConvertible {
     }
 
     static func all(_ kind: String) -> [Vector] {
-        let folder = URL(fileURLWithPath: #filePath).deletingLastPathComponent().appendingPathComponent("../../VectorTests/Vectors").standardized
+        let folder = URL(fileURLWithPath: #filePath).deletingLastPathComponent().appendingPathComponent("../../VectorTests/Vectors")
+            .standardized
         let files = (try? FileManager.default.contentsOfDirectory(at: folder, includingPropertiesForKeys: nil)) ?? []
-        return files.filter { $0.pathExtension == "vec" }.compactMap { try? Vector($0) }.filter { $0.fields["kind"] == kind }.sorted { $0.name < $1.name }
+        return files.filter { $0.pathExtension == "vec" }.compactMap { try? Vector($0) }.filter { $0.fields["kind"] == kind }.sorted {
+            $0.name < $1.name
+        }
     }
 }
 
@@ -185,7 +188,9 @@ private struct Vector: Sendable, CustomStringConvertible {
         func unlock() throws -> [UInt8] {
             try Vault.readConfiguration(at: folder.raw).unlock(credential, path: "c").keys.volumeKey.exposedBytes()
         }
-        if vector.isOK { #expect(try unlock() == vector.hex("key")) } else {
+        if vector.isOK {
+            #expect(try unlock() == vector.hex("key"))
+        } else {
             let codes: [String: SecureFileError.Code] = [
                 "badMagic": .notAVault, "unsupportedVersion": .unsupportedVersion, "wrongPassphrase": .wrongKey, "damaged": .damaged,
                 "malformed": .damaged, "tampered": .tampered,
@@ -198,7 +203,9 @@ private struct Vector: Sendable, CustomStringConvertible {
     @Test(arguments: Vector.all("recovery"))
     private func recovery(_ vector: Vector) throws {
         let text = String(decoding: vector.hex("typed"), as: UTF8.self)
-        if vector.isOK { #expect(try RecoveryKey(text).secret.exposedBytes() == vector.hex("recovery-bytes")) } else {
+        if vector.isOK {
+            #expect(try RecoveryKey(text).secret.exposedBytes() == vector.hex("recovery-bytes"))
+        } else {
             #expect(failureCode { _ = try RecoveryKey(text) } == .invalidArgument)
         }
     }

@@ -6,7 +6,7 @@ import Synchronization
 /// Built from libcrypto's AES-CBC and AES-CTR, not its own AES-SIV. In OpenSSL 3.0 an AES-SIV context cannot be used for a second
 /// message (the second update fails even after an init without a key), a new key costs 3.5 to 4.2 µs, and a copy of a keyed context 1.1
 /// to 1.7 µs a name. This way the two contexts keep their keys, and what S2V makes of the associated data is kept too (``Prefix``): one
-/// name costs 0.2 to 0.6 µs. Safe to use from several threads.
+/// name costs 0.3 to 0.65 µs. Safe to use from several threads.
 public final class SIVCipher: Sendable {
     /// Bytes of the synthetic IV, which stands before the ciphertext.
     public static let overhead = 16
@@ -17,8 +17,8 @@ public final class SIVCipher: Sendable {
     }
 
     private let key: SecretKey
-    private let subkey1: SIVBlock
-    private let subkey2: SIVBlock
+    /// Of CMAC: for messages of whole blocks, and for others.
+    private let subkeys: (SIVBlock, SIVBlock)
     private let start: SIVBlock
     private let lanes = Mutex<[SIVLane]>([])
     private static let lanesKept = 16
@@ -28,9 +28,9 @@ public final class SIVCipher: Sendable {
         precondition(key.count == 64 || key.count == 32)
         self.key = key
         let lane = try SIVLane(key: key)
-        subkey1 = try lane.authenticate(.zero).doubled
-        subkey2 = subkey1.doubled
-        start = try lane.authenticate(SIVBlock.zero ^ subkey1)  // CMAC of one zero block
+        let subkey1 = try lane.encrypt(.zero).doubled
+        subkeys = (subkey1, subkey1.doubled)
+        start = try lane.encrypt(SIVBlock.zero ^ subkey1)  // CMAC of one zero block
         lanes.withLock { $0.append(lane) }
     }
 
@@ -38,7 +38,7 @@ public final class SIVCipher: Sendable {
     public func prefix(_ components: [[UInt8]]) throws(CryptoFailure) -> Prefix {
         try withLane { lane throws(CryptoFailure) in
             var state = start
-            for component in components { state = try state.doubled ^ cmac(component, lane) }
+            for component in components { state = try state.doubled ^ lane.authenticate(component, subkeys) }
             return Prefix(state: state)
         }
     }
@@ -46,8 +46,10 @@ public final class SIVCipher: Sendable {
     /// The synthetic IV, then as many bytes of ciphertext as `plaintext` has.
     public func seal(_ plaintext: [UInt8], _ prefix: Prefix) throws(CryptoFailure) -> [UInt8] {
         try withLane { lane throws(CryptoFailure) in
-            let iv = try cmac(plaintext, lane, endXOR: prefix.state)
-            var sealed = iv.bytes
+            let iv = try lane.authenticate(plaintext, subkeys, after: prefix.state)
+            var sealed: [UInt8] = []
+            sealed.reserveCapacity(Self.overhead + plaintext.count)
+            iv.append(to: &sealed)
             try lane.crypt(plaintext[...], iv.counter, into: &sealed)
             return sealed
         }
@@ -66,7 +68,7 @@ public final class SIVCipher: Sendable {
             let iv = SIVBlock(sealed[..<16])
             var plaintext: [UInt8] = []
             try lane.crypt(sealed[16...], iv.counter, into: &plaintext)
-            let expected = try cmac(plaintext, lane, endXOR: prefix.state)
+            let expected = try lane.authenticate(plaintext, subkeys, after: prefix.state)
             if (expected.high ^ iv.high) | (expected.low ^ iv.low) != 0 {  // no branch on a single byte
                 plaintext.wipe()
                 throw .authentication
@@ -84,31 +86,6 @@ public final class SIVCipher: Sendable {
         let lane = if let idle { idle } else { try SIVLane(key: key) }
         defer { lanes.withLock { if $0.count < Self.lanesKept { $0.append(lane) } } }
         return try body(lane)
-    }
-
-    /// AES-CMAC (RFC 4493) of `message`.
-    private func cmac(_ message: [UInt8], _ lane: SIVLane) throws(CryptoFailure) -> SIVBlock {
-        try lane.authenticate(padded(message))
-    }
-
-    /// The last step of S2V (RFC 5297 section 2.4): CMAC of `message` with `state` in its last 16 bytes, or of the padded message.
-    private func cmac(_ message: [UInt8], _ lane: SIVLane, endXOR state: SIVBlock) throws(CryptoFailure) -> SIVBlock {
-        if message.count < 16 { return try lane.authenticate(SIVBlock(padding: message) ^ state.doubled ^ subkey1) }
-        var text = message
-        state.xor(into: &text, at: message.count - 16)
-        return try lane.authenticate(padded(text))
-    }
-
-    /// The message as CMAC feeds it to AES-CBC: whole blocks, with a subkey in the last.
-    private func padded(_ message: [UInt8]) -> [UInt8] {
-        var text = message
-        let isWhole = !message.isEmpty && message.count % 16 == 0
-        if !isWhole {
-            text.append(0x80)
-            while text.count % 16 != 0 { text.append(0) }
-        }
-        (isWhole ? subkey1 : subkey2).xor(into: &text, at: text.count - 16)
-        return text
     }
 }
 
@@ -131,17 +108,9 @@ private struct SIVBlock: Sendable {
         self.init(high: high, low: low)
     }
 
-    /// `message`, shorter than a block, then a one bit, then zeros.
-    init(padding message: [UInt8]) {
-        var block = message + [0x80]
-        block += [UInt8](repeating: 0, count: 16 - block.count)
-        self.init(block[...])
-    }
-
-    var bytes: [UInt8] {
-        var bytes = [UInt8](repeating: 0, count: 16)
-        xor(into: &bytes, at: 0)
-        return bytes
+    func append(to text: inout [UInt8]) {
+        for shift in stride(from: 56, through: 0, by: -8) { text.append(UInt8(truncatingIfNeeded: high >> shift)) }
+        for shift in stride(from: 56, through: 0, by: -8) { text.append(UInt8(truncatingIfNeeded: low >> shift)) }
     }
 
     /// Doubling in GF(2¹²⁸), RFC 5297 section 2.3.
@@ -154,7 +123,9 @@ private struct SIVBlock: Sendable {
 
     static func ^ (a: SIVBlock, b: SIVBlock) -> SIVBlock { SIVBlock(high: a.high ^ b.high, low: a.low ^ b.low) }
 
-    func xor(into text: inout [UInt8], at offset: Int) {
+    /// XORs the block into the last 16 bytes of `text`.
+    func xorAtEnd(of text: inout [UInt8]) {
+        let offset = text.count - 16
         for i in 0..<8 {
             text[offset + i] ^= UInt8(truncatingIfNeeded: high >> (56 - 8 * i))
             text[offset + 8 + i] ^= UInt8(truncatingIfNeeded: low >> (56 - 8 * i))
@@ -187,36 +158,80 @@ private final class SIVLane: @unchecked Sendable {
         unsafe EVP_CIPHER_CTX_free(ctr)
     }
 
-    func authenticate(_ block: SIVBlock) throws(CryptoFailure) -> SIVBlock { try authenticate(block.bytes) }
+    /// The message being authenticated: kept, so that a name costs no allocation. What is left in it is ciphertext.
+    private var scratch: [UInt8] = []
+    private static let scratchKept = 8192
+    private static let zeroIV = [UInt8](repeating: 0, count: 16)
 
-    /// The last block of AES-CBC of `text`, whole blocks, under a zero IV.
-    func authenticate(_ text: [UInt8]) throws(CryptoFailure) -> SIVBlock {
-        let iv = [UInt8](repeating: 0, count: 16)
-        var output = [UInt8](repeating: 0, count: text.count)
-        let result: Int32 = unsafe output.withUnsafeMutableBufferPointer { output in
+    /// AES of one block under the first key.
+    func encrypt(_ block: SIVBlock) throws(CryptoFailure) -> SIVBlock {
+        scratch.removeAll(keepingCapacity: true)
+        block.append(to: &scratch)
+        return try authenticateScratch()
+    }
+
+    /// AES-CMAC (RFC 4493) of `message`; with `state`, the last step of S2V instead (RFC 5297 section 2.4): CMAC of the message with the
+    /// state in its last 16 bytes, or of a short message's padding.
+    func authenticate(
+        _ message: [UInt8], _ subkeys: (whole: SIVBlock, padded: SIVBlock), after state: SIVBlock? = nil
+    ) throws(CryptoFailure) -> SIVBlock {
+        scratch.removeAll(keepingCapacity: true)
+        scratch.append(contentsOf: message)
+        defer { if scratch.capacity > Self.scratchKept { scratch = [] } }
+        if let state, message.count < 16 {
+            pad()
+            (state.doubled ^ subkeys.whole).xorAtEnd(of: &scratch)
+            return try authenticateScratch()
+        }
+        state?.xorAtEnd(of: &scratch)
+        if message.isEmpty || message.count % 16 != 0 {
+            pad()
+            subkeys.padded.xorAtEnd(of: &scratch)
+        } else {
+            subkeys.whole.xorAtEnd(of: &scratch)
+        }
+        return try authenticateScratch()
+    }
+
+    /// A one bit, then zeros to the end of the block.
+    private func pad() {
+        scratch.append(0x80)
+        while scratch.count % 16 != 0 { scratch.append(0) }
+    }
+
+    /// The last block of AES-CBC of the scratch, whole blocks, under a zero IV.
+    private func authenticateScratch() throws(CryptoFailure) -> SIVBlock {
+        var last = SIVBlock.zero
+        let result: Int32 = unsafe scratch.withUnsafeMutableBufferPointer { text in
             var length: Int32 = 0
-            guard unsafe EVP_EncryptInit_ex2(cbc, nil, nil, iv, nil) == 1,
-                unsafe EVP_EncryptUpdate(cbc, output.baseAddress, &length, text, Int32(text.count)) == 1
+            guard unsafe EVP_EncryptInit_ex2(cbc, nil, nil, Self.zeroIV, nil) == 1,
+                unsafe EVP_EncryptUpdate(cbc, text.baseAddress, &length, text.baseAddress, Int32(text.count)) == 1,
+                Int(length) == text.count
             else { return 0 }
-            return Int(length) == text.count ? 1 : 0
+            let end = unsafe UnsafeRawBufferPointer(rebasing: UnsafeRawBufferPointer(text).suffix(16))
+            last.high = UInt64(bigEndian: unsafe end.loadUnaligned(as: UInt64.self))
+            last.low = UInt64(bigEndian: unsafe end.loadUnaligned(fromByteOffset: 8, as: UInt64.self))
+            return 1
         }
         try check(result)
-        return SIVBlock(output[(text.count - 16)...])
+        return last
     }
 
     /// Appends the encryption, which is also the decryption, of `text` to `destination`.
     func crypt(_ text: ArraySlice<UInt8>, _ counter: SIVBlock, into destination: inout [UInt8]) throws(CryptoFailure) {
         if text.isEmpty { return }
-        let iv = counter.bytes
         let offset = destination.count
-        destination += text
-        let result: Int32 = unsafe destination.withUnsafeMutableBufferPointer { bytes in
-            var length: Int32 = 0
-            guard let start = unsafe bytes.baseAddress.map({ unsafe $0 + offset }),
-                unsafe EVP_EncryptInit_ex2(ctr, nil, nil, iv, nil) == 1,
-                unsafe EVP_EncryptUpdate(ctr, start, &length, start, Int32(text.count)) == 1
-            else { return 0 }
-            return Int(length) == text.count ? 1 : 0
+        destination.append(contentsOf: text)
+        let iv = (counter.high.bigEndian, counter.low.bigEndian)
+        let result: Int32 = unsafe withUnsafeBytes(of: iv) { iv in
+            unsafe destination.withUnsafeMutableBufferPointer { bytes in
+                var length: Int32 = 0
+                guard let start = unsafe bytes.baseAddress.map({ unsafe $0 + offset }),
+                    unsafe EVP_EncryptInit_ex2(ctr, nil, nil, iv.baseAddress?.assumingMemoryBound(to: UInt8.self), nil) == 1,
+                    unsafe EVP_EncryptUpdate(ctr, start, &length, start, Int32(text.count)) == 1
+                else { return 0 }
+                return Int(length) == text.count ? 1 : 0
+            }
         }
         try check(result)
     }
