@@ -55,6 +55,13 @@ public final class ContentContext: Sendable {
     /// Bytes of overwrites that all files together hold in memory.
     package var pendingByteCount: Int { pendingBytes.load(ordering: .relaxed) }
 
+    /// Gives half of the idle memory back to the system; says whether there is more. For a caller that has had nothing to do for a while.
+    public func trimMemory() -> Bool {
+        let more = pages.trim()
+        if !more { SystemMemory.trim() }
+        return more
+    }
+
     // MARK: Files with something still to be written
 
     /// Keeps `file` alive and on the list of ``settleAll(olderThan:)``.

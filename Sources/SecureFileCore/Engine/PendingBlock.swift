@@ -18,8 +18,8 @@ final class PendingBlock: @unchecked Sendable {
 /// Pages of 4096 bytes that pending blocks have done with, for the next ones: memory that comes and goes by the page costs page faults.
 final class PagePool: Sendable {
     private let free = Mutex<[PageBuffer]>([])
-    /// Most pages kept.
-    private let limit = 4096
+    /// Most pages kept: 64 MiB, one file's worth of pending blocks.
+    private let limit = 16384
 
     /// A page whose content is of no meaning.
     func take() -> PageBuffer {
@@ -32,6 +32,11 @@ final class PagePool: Sendable {
         free.withLock { if $0.count < limit { $0.append(page) } }
     }
 
-    /// Lets the pages go.
-    func empty() { free.withLock { $0.removeAll() } }
+    /// Lets half of the pages go; says whether there are more.
+    func trim() -> Bool {
+        free.withLock { pages in
+            pages.removeLast((pages.count + 1) / 2)
+            return !pages.isEmpty
+        }
+    }
 }
