@@ -44,6 +44,9 @@ extension SecureFile {
         }
     }
 
+    /// Whether ``settleForGood()`` would do something.
+    public var needsSettling: Bool { lock.reading { isLenient || (form == .empty && backingLength > 0) } }
+
     /// Ends the lenient reading of a file that a dead session left: each entry keeps the version that opens, the size becomes what is there, and
     /// page 0 names the present session. Durable when it returns. A block that is damaged stays so. FORMAT section 8.3.
     public func settleForGood() throws(SecureFileError) {
@@ -52,7 +55,7 @@ extension SecureFile {
                 if form == .empty { return try setBackingLength(0) }
                 guard isLenient else { return }
                 if form == .grouped { try settleEntries() }
-                try prepareGrowth()
+                try prepareGrowth(to: plaintextSize)
                 try synchronizeLocked(attributes: false)
                 isLenient = false
                 if form == .inline { isInlineDirty = true } else if let header { markDirty(header) }

@@ -107,14 +107,13 @@ extension SecureFile {
     }
 
     private func noteSession(_ session: SessionID) {
-        guard form != .empty, !isLenient else { return }
-        if session == context.session.current {
-            // Written, perhaps not yet durable, by ourselves, before this instance was made.
-            foreignSize = ByteCount(.max)
+        guard form != .empty else { return }
+        if isLenient || session == context.session.current {
+            // Written, perhaps not yet durable, by ourselves, before this instance was made. A lenient file does not say by whom.
             worstEpoch = epoch
             header?.assumeWorst(epoch)
-        } else {
-            foreignSize = plaintextSize
         }
+        if isLenient { return }
+        foreignSize = session == context.session.current ? ByteCount(.max) : plaintextSize
     }
 }

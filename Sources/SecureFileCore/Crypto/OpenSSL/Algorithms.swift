@@ -6,13 +6,15 @@ struct Algorithms: @unchecked Sendable {
     let sha256: OpaquePointer?
     let aes256GCM: OpaquePointer?
     let chaCha20Poly1305: OpaquePointer?
-    let aes256SIV: OpaquePointer?
+    let aes256CBC: OpaquePointer?
+    let aes256CTR: OpaquePointer?
 
     init() {
         unsafe sha256 = EVP_MD_fetch(nil, "SHA256", nil)
         unsafe aes256GCM = EVP_CIPHER_fetch(nil, "AES-256-GCM", nil)
         unsafe chaCha20Poly1305 = EVP_CIPHER_fetch(nil, "ChaCha20-Poly1305", nil)
-        unsafe aes256SIV = EVP_CIPHER_fetch(nil, "AES-256-SIV", nil)
+        unsafe aes256CBC = EVP_CIPHER_fetch(nil, "AES-256-CBC", nil)
+        unsafe aes256CTR = EVP_CIPHER_fetch(nil, "AES-256-CTR", nil)
         ERR_clear_error()
     }
 

@@ -51,14 +51,12 @@ public enum Hashing {
         }
     }
 
-    /// HKDF (RFC 5869), extract and expand: 32 bytes.
-    public static func hkdf(_ input: SecretKey, salt: [UInt8], info: String) throws(CryptoFailure) -> SecretKey {
+    /// HKDF (RFC 5869), extract and expand: `count` bytes, 1 to 64. FORMAT section 7.
+    public static func hkdf(_ input: [UInt8], salt: [UInt8], info: [UInt8], count: Int = 32) throws(CryptoFailure) -> SecretKey {
         let prk = try unsafe SecretKey(count: 32) { (output: UnsafeMutableRawBufferPointer) throws(CryptoFailure) in
-            var message = input.exposedBytes()
-            defer { message.wipe() }
-            try check(unsafe salt.withUnsafeBytes { salt in unsafe hmac(salt, message, into: output) })
+            try check(unsafe salt.withUnsafeBytes { salt in unsafe hmac(salt, input, into: output) })
         }
-        return try expand(prk, info: Array(info.utf8), count: 32)
+        return try expand(prk, info: info, count: count)
     }
 
     private static func hmac(

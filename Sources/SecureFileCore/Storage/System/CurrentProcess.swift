@@ -1,0 +1,17 @@
+import Glibc
+
+/// What a process can ask about itself and the clock.
+public enum CurrentProcess {
+    /// The process ID. The corresponding C function is `getpid`.
+    public static var id: Int32 { getpid() }
+
+    /// Seconds since 1970 by the system's clock.
+    public static var secondsSince1970: Int64 {
+        var now = timespec()
+        _ = unsafe clock_gettime(CLOCK_REALTIME, &now)
+        return Int64(now.tv_sec)
+    }
+
+    /// Does nothing for a while. The corresponding C function is `usleep`.
+    public static func pause(milliseconds: UInt32) { _ = usleep(milliseconds * 1000) }
+}

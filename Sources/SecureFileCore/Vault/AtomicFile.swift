@@ -1,0 +1,48 @@
+/// Replacement of a small file as a whole. FORMAT sections 5.1, 7 and 8.1.
+enum AtomicFile {
+    /// A name for an unfinished operation that nobody has: a leftover of an earlier one is never in the way.
+    static func temporaryName() throws(Errno) -> RawPath {
+        do { return RawPath(Base64URL.encode(try RandomBytes.make(12), after: ReservedNames.temporaryPrefix)) } catch { throw .inputOutput }
+    }
+
+    /// Puts `content` in the place of the file `name` of `directory`, which holds the old or the new content at any time. Durable when it
+    /// returns. A file that is replaced keeps its owner, group and permissions; a new one gets `permissions`.
+    static func replace(_ name: RawPath, in directory: FileDescriptor, with content: [UInt8], permissions: UInt32) throws(Errno) {
+        let temporary = try temporaryName()
+        do throws(Errno) {
+            let file = try directory.open(temporary, [.writeOnly, .create, .exclusive, .noFollow], permissions: permissions)
+            try keepAttributes(of: name, in: directory, file, permissions)
+            try file.writeStream(content)
+            try file.synchronize()
+            try file.close()
+            try directory.rename(temporary, to: directory, name)
+        } catch {
+            try? directory.remove(temporary)
+            throw error
+        }
+        try directory.synchronize()
+    }
+
+    private static func keepAttributes(
+        of name: RawPath, in directory: FileDescriptor, _ file: FileDescriptor, _ permissions: UInt32
+    ) throws(Errno) {
+        guard let old = try? directory.status(of: name), old.kind == .regular else { return try file.setPermissions(permissions) }
+        let new = try file.status()
+        // Root may change a passphrase of somebody else's vault: it must stay theirs. Another user may not give files away; that is no
+        // failure.
+        if old.owner != new.owner || old.group != new.group { try? file.setOwner(old.owner, group: old.group) }
+        try file.setPermissions(old.permissions)
+    }
+
+    /// The content of the regular file `name` of `directory`, at most `limit` bytes; nil when there is none.
+    static func read(_ name: RawPath, in directory: FileDescriptor, limit: Int) throws(Errno) -> [UInt8]? {
+        do throws(Errno) {
+            let file = try directory.open(name, [.readOnly, .noFollow, .nonBlocking])
+            guard try file.status().kind == .regular else { throw .invalidArgument }
+            return try file.readAll(limit: limit)
+        } catch {
+            if error == .noEntry { return nil }
+            throw error
+        }
+    }
+}

@@ -1,0 +1,125 @@
+import Synchronization
+
+/// A folder of ciphertext, opened with a key. Safe to use from several threads.
+///
+/// One process at a time has it open for writing; any number may read beside it.
+public final class Vault: Sendable {
+    /// What the opener may do.
+    public enum Access: Sendable { case readOnly, readWrite }
+
+    /// The folder, as it was given.
+    public let path: RawPath
+    public let root: VaultDirectory
+    public let keys: VolumeKeys
+    public let configuration: VaultConfiguration
+    public let access: Access
+    /// What all content files of the vault share.
+    public let content: ContentContext
+    /// Whose files are read leniently, and the session new content is stamped with. FORMAT section 8.
+    public let sessionRule: SessionRule
+    /// Whether a session that ended without a close was found when this one was opened.
+    public let foundDeadSession: Bool
+    /// What newly written files are sealed with.
+    public var cipher: CipherKind { configuration.cipher }
+    public var attributes: VaultAttributes { VaultAttributes(codec: root.codec) }
+
+    /// What is held while the vault is open for writing; nil after the close, and for reading.
+    private let writing: Mutex<Writing?>
+    private let isOpen = Atomic<Bool>(true)
+
+    /// Whether ``close()`` has been called.
+    public var isClosed: Bool { !isOpen.load(ordering: .relaxed) }
+
+    struct Writing: Sendable {
+        var lock: VaultLock
+        var record: SessionRecord
+    }
+
+    /// How the engine is to behave, and where it says what it met.
+    struct ContentManner {
+        var options: ContentContext.Options
+        var log: @Sendable (String) -> Void
+    }
+
+    init(_ parts: Parts, _ access: Access, _ writing: Writing?, _ manner: ContentManner) {
+        content = ContentContext(
+            contentKey: parts.keys.contentKey, keyID: parts.keys.keyID, cipher: parts.configuration.cipher, session: parts.sessionRule,
+            options: manner.options, log: manner.log)
+        path = parts.path
+        root = parts.root
+        keys = parts.keys
+        configuration = parts.configuration
+        self.access = access
+        sessionRule = parts.sessionRule
+        foundDeadSession = parts.foundDeadSession
+        self.writing = Mutex(writing)
+    }
+
+    /// What opening a vault finds out.
+    struct Parts {
+        var path: RawPath
+        var root: VaultDirectory
+        var keys: VolumeKeys
+        var configuration: VaultConfiguration
+        var sessionRule: SessionRule
+        var foundDeadSession: Bool
+    }
+
+    /// Writes out what content files still hold in memory, one sync of the filesystem serving all. Nothing is promised durable by it.
+    public func settleContent() throws(SecureFileError) {
+        let folder = root.codec.root
+        try content.settleAll { () throws(Errno) in try folder.synchronizeFilesystem() }
+    }
+
+    /// Ends the session: everything written is on the disk, the session is recorded as ended well, and the lock is given back. Content
+    /// files must not be used any more. A second call does nothing; the vault counts as closed in any case.
+    ///
+    /// - Throws: ``SecureFileError`` where the disk fails: then the session counts as died, which the next opener takes account of.
+    public func close() throws(SecureFileError) {
+        guard isOpen.exchange(false, ordering: .relaxed) else { return }
+        let writing = self.writing.withLock { state in
+            defer { state = nil }
+            return state
+        }
+        guard var writing else { return }
+        defer { writing.lock.release() }
+        let folder = root.codec.root
+        try settleContent()
+        if content.hasFailed || !content.unsettledFiles.isEmpty {
+            throw SecureFileError(
+                .system, "writing failed earlier; files are as after a power cut", path: path.description, cause: .inputOutput)
+        }
+        try explained("the vault's filesystem cannot be synced", path: path.description) { () throws(Errno) in
+            try folder.synchronizeFilesystem()
+        }
+        writing.record.open = .none
+        try VaultSession.write(writing.record, folder, keys, path: path.description)
+    }
+
+    /// Names this process as the one that has the vault in use: after a fork.
+    public func nameHolder() {
+        writing.withLock { $0?.lock.nameHolder() }
+    }
+
+    /// Forgets the sessions that died. Only for a checker that has settled every file (FORMAT section 8.3). Durable when it returns.
+    public func forgetDeadSessions() throws(SecureFileError) {
+        try writing.withLock { (state: inout Writing?) throws(SecureFileError) in
+            guard var writing = state else { throw SecureFileError(.readOnly, "the vault is not open for writing", cause: .readOnly) }
+            writing.record.dead = []
+            try VaultSession.write(writing.record, root.codec.root, keys, path: path.description)
+            state = writing
+        }
+    }
+
+    /// Reads the session record again: for a reader beside a writer, whose sessions come and go. FORMAT section 8.3.
+    public func currentSessionRule() throws(SecureFileError) -> SessionRule {
+        if access == .readWrite { return sessionRule }
+        return Vault.readingRule(try VaultSession.read(root.codec.root, keys, path: path.description))
+    }
+
+    static func readingRule(_ record: SessionRecord) -> SessionRule {
+        var lenient = Set(record.dead)
+        if record.open != .none { lenient.insert(record.open) }
+        return SessionRule(current: .none, lenient: lenient)
+    }
+}

@@ -1,0 +1,147 @@
+/// One open directory of a vault. Names are the user's, as bytes; safe to use from several threads.
+///
+/// An operation takes a ``StoredName`` of this directory, which costs one encryption to make and can be kept.
+public final class VaultDirectory: Sendable {
+    /// The backing directory. Opened as a path only where it may not be read.
+    public let descriptor: FileDescriptor
+    public let id: DirectoryID
+    let codec: VaultCodec
+    private let names: NameCodec
+
+    /// - Parameter id: what ``DirectoryIdentity`` read from `descriptor`, now or earlier.
+    init(_ descriptor: FileDescriptor, _ id: DirectoryID, _ codec: VaultCodec) throws(SecureFileError) {
+        self.descriptor = descriptor
+        self.id = id
+        self.codec = codec
+        do { names = try NameCodec(codec.names, id) } catch { throw SecureFileError(error, "a directory's names cannot be read") }
+    }
+
+    /// The same directory through another descriptor: for a caller who keeps ids but not descriptors. Nothing is read or checked.
+    public func with(descriptor: FileDescriptor) -> VaultDirectory { VaultDirectory(descriptor, self) }
+
+    private init(_ descriptor: FileDescriptor, _ other: VaultDirectory) {
+        self.descriptor = descriptor
+        id = other.id
+        codec = other.codec
+        names = other.names
+    }
+
+    // MARK: Names
+
+    /// The stored form of `name`.
+    ///
+    /// - Throws: ``SecureFileError``: `.invalidArgument` for `""`, `"."`, `".."` and names with `/` or NUL, with the cause `.nameTooLong`
+    ///   above 255 bytes.
+    public func storedName(_ name: [UInt8]) throws(SecureFileError) -> StoredName {
+        if name.count > NameLimits.name {
+            throw SecureFileError(.invalidArgument, "the name is longer than 255 bytes", cause: .nameTooLong)
+        }
+        guard NameLimits.isWellFormed(name) else {
+            throw SecureFileError(.invalidArgument, "no file can have this name")
+        }
+        do { return try names.encode(name) } catch { throw SecureFileError(error, "a name cannot be encrypted") }
+    }
+
+    /// The user's name of an entry of the backing directory; nil where it is reserved or foreign. One read of the companion for a long
+    /// name.
+    func plaintextName(of entry: [UInt8]) throws(Errno) -> (name: [UInt8], stored: StoredName)? {
+        switch ReservedNames.meaning(of: entry) {
+        case .short:
+            return names.decode(short: entry).map { ($0, StoredName(entry: RawPath(entry), companion: nil)) }
+        case .long:
+            guard let sealed = try companion(of: entry) else { return nil }
+            return names.decode(long: entry, companion: sealed).map { ($0, StoredName(entry: RawPath(entry), companion: sealed)) }
+        case .dots, .companion, .temporary, .directoryID, .other: return nil
+        }
+    }
+
+    private func companion(of entry: [UInt8]) throws(Errno) -> [UInt8]? {
+        do throws(Errno) {
+            let limit = NameLimits.name + NameLimits.sivOverhead
+            return try AtomicFile.read(RawPath(entry + ReservedNames.companionSuffix), in: descriptor, limit: limit)
+        } catch {
+            if error == .fileTooLarge || error == .invalidArgument { return nil }
+            throw error
+        }
+    }
+
+    // MARK: Looking
+
+    /// The backing status of an entry; a symlink is not followed. Sizes are the backing's: see ``plaintextSize(_:_:)``.
+    ///
+    /// - Throws: `.noEntry` where there is none, or a socket, pipe or device.
+    public func status(_ name: StoredName) throws(Errno) -> FileStatus {
+        let status = try descriptor.status(of: name.entry)
+        if status.kind == .other { throw .noEntry }
+        return status
+    }
+
+    /// The size a user sees of an entry with the backing status `status`: regular files and symlinks; a directory's is the backing's. A
+    /// file whose session died may have less: its own ``SecureFile`` knows.
+    public func plaintextSize(_ status: FileStatus, _ name: StoredName) throws(Errno) -> Int64 {
+        switch status.kind {
+        case .regular: return ContentGeometry.size(backingLength: status.size).rawValue
+        case .symlink:
+            if let length = StoredSymlink.plaintextLength(backing: status.size) { return length }
+            guard case .file(_, let length)? = StoredSymlink(text: try descriptor.symlinkTarget(name.entry)) else { throw .inputOutput }
+            return Int64(length)
+        case .directory, .other: return status.size
+        }
+    }
+
+    // MARK: Opening
+
+    /// Opens a directory of this one.
+    ///
+    /// - Throws: ``SecureFileError``: with the cause `.notDirectory` for anything else; `.damaged` where its id is lost; `.notFound`.
+    public func openDirectory(_ name: StoredName) throws(SecureFileError) -> VaultDirectory {
+        let opened = try explained("a directory cannot be opened", path: name.path) { () throws(Errno) in try openBacking(name.entry) }
+        return try VaultDirectory(opened, DirectoryIdentity.read(opened, codec, path: name.path), codec)
+    }
+
+    private func openBacking(_ entry: RawPath) throws(Errno) -> FileDescriptor {
+        do throws(Errno) {
+            return try descriptor.open(entry, [.readOnly, .directory, .noFollow])
+        } catch {
+            // Without the right to list it, a directory can still be passed through.
+            guard error == .accessDenied else { throw error }
+            return try descriptor.open(entry, [.pathOnly, .directory, .noFollow])
+        }
+    }
+
+    /// Opens the backing file of a regular file.
+    ///
+    /// - Throws: `.isDirectory`; `.noEntry` for sockets, pipes and devices; the system's error for a symlink (ELOOP), which is never
+    ///   followed.
+    public func openFile(_ name: StoredName, _ mode: FileDescriptor.OpenMode) throws(Errno) -> FileDescriptor {
+        let file = try descriptor.open(name.entry, mode.union([.noFollow, .nonBlocking]))
+        switch try file.status().kind {
+        case .regular: return file
+        case .directory: throw .isDirectory
+        case .symlink: throw .invalidArgument  // a descriptor of the path only
+        case .other: throw .noEntry
+        }
+    }
+
+    /// The entries, from the first on.
+    public func entries() throws(SecureFileError) -> VaultDirectoryStream { try VaultDirectoryStream(self) }
+
+    // MARK: Durability
+
+    /// Entries made, renamed and removed so far are on the disk when this returns, and new directories are usable. FORMAT sections 5 and
+    /// 5.2.
+    public func synchronize() throws(SecureFileError) {
+        try explained("a directory cannot be synced") { () throws(Errno) in
+            do throws(Errno) {
+                try descriptor.synchronize()
+            } catch {
+                guard error == .badDescriptor else { throw error }  // opened as a path only
+                try descriptor.open(RawPath("."), [.readOnly, .directory]).synchronize()
+            }
+        }
+    }
+
+    func requireWritable() throws(Errno) {
+        if !codec.isWritable { throw .readOnly }
+    }
+}

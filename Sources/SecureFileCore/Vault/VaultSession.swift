@@ -1,0 +1,69 @@
+/// The session record of a vault on the disk. FORMAT section 8.
+enum VaultSession {
+    /// The record of the vault whose root is `folder`.
+    ///
+    /// - Throws: ``SecureFileError``: `.damaged` for another length, form or tag.
+    static func read(_ folder: FileDescriptor, _ keys: VolumeKeys, path: String) throws(SecureFileError) -> SessionRecord {
+        let content = try explained("the session record cannot be read", path: path) { () throws(Errno) in
+            do throws(Errno) {
+                return try AtomicFile.read(ReservedNames.session, in: folder, limit: SessionRecord.lengthMaximum)
+            } catch {
+                if error == .fileTooLarge { return [] }
+                throw error
+            }
+        }
+        guard let content else { return .empty }
+        guard content.count > SessionRecord.tagLength else { throw damage(path) }
+        let body = Array(content.dropLast(SessionRecord.tagLength))
+        let tag = Array(content.suffix(SessionRecord.tagLength))
+        let expected: [UInt8]
+        do { expected = try Hashing.hmac(keys.sessionKey, body) } catch {
+            throw SecureFileError(error, "the session record cannot be checked")
+        }
+        guard expected.equalsInConstantTime(tag), let record = SessionRecord(body: body) else { throw damage(path) }
+        return record
+    }
+
+    private static func damage(_ path: String) -> SecureFileError {
+        SecureFileError(
+            .damaged, "the session record sfs.session is damaged: restore it from a backup, or remove it and run a check", path: path)
+    }
+
+    /// Replaces the record, durably.
+    static func write(_ record: SessionRecord, _ folder: FileDescriptor, _ keys: VolumeKeys, path: String) throws(SecureFileError) {
+        let body = record.body
+        let tag: [UInt8]
+        do { tag = try Hashing.hmac(keys.sessionKey, body) } catch { throw SecureFileError(error, "the session record cannot be made") }
+        try explained("the session record cannot be written", path: path) { () throws(Errno) in
+            try AtomicFile.replace(ReservedNames.session, in: folder, with: body + tag, permissions: 0o600)
+        }
+    }
+
+    /// Opens a session for writing: what was open before died. The caller holds the vault's lock.
+    ///
+    /// - Returns: the record as it is on the disk now.
+    /// - Throws: `.limitExceeded` where too many sessions died since the last check.
+    static func begin(_ folder: FileDescriptor, _ keys: VolumeKeys, path: String) throws(SecureFileError) -> SessionRecord {
+        var record = try read(folder, keys, path: path)
+        if record.open != .none {
+            guard record.dead.count < SessionRecord.deadMaximum else {
+                throw SecureFileError(
+                    .limitExceeded, "\(record.dead.count) sessions ended without a close: run a check of the vault", path: path)
+            }
+            record.dead.append(record.open)
+            // What this process reads from the cache must not be lost later by what took the other one down.
+            try explained("the vault's filesystem cannot be synced", path: path) { () throws(Errno) in try folder.synchronizeFilesystem() }
+        }
+        do { record.open = try newID() } catch { throw SecureFileError(error, "a session cannot be opened", path: path) }
+        try write(record, folder, keys, path: path)
+        return record
+    }
+
+    private static func newID() throws(CryptoFailure) -> SessionID {
+        while true {
+            let bytes = try RandomBytes.make(16)
+            let id = SessionID(low: LittleEndian.load(bytes, at: 0, count: 8), high: LittleEndian.load(bytes, at: 8, count: 8))
+            if id != .none { return id }
+        }
+    }
+}
