@@ -11,7 +11,7 @@ for seed in first..<first + number {
             var history = ModelHistory(seed: seed)
             try history.run(steps: 120)
         } else {
-            var history = CrashHistory(seed: seed, statesPerPoint: 24)
+            var history = CrashHistory(seed: seed, statesPerPoint: 64)
             states += try history.run().states
         }
     } catch { failures += 1; if failures < 4 { print(error) } }
