@@ -25,6 +25,8 @@ extension SecureFile {
         case .inline: try openInline(page, got)
         case .grouped: try openGrouped(page, got)
         }
+        // A file on its own has other rules for sessions; in a vault nobody makes one.
+        if page.flags.contains(.standalone) { throw damaged(nil, "is a file on its own, not one of a vault") }
         noteSession(page.session)
         backingDisagreed = !isLenient && backingLength != expectedBackingLength
     }
