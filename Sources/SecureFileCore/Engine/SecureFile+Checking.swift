@@ -47,7 +47,7 @@ extension SecureFile {
     /// Ends the lenient reading of a file that a dead session left: each entry keeps the version that opens, the size becomes what is there, and
     /// page 0 names the present session. Durable when it returns. A block that is damaged stays so. FORMAT section 8.3.
     public func settleForGood() throws(SecureFileError) {
-        try lock.writing { () throws(SecureFileError) in
+        try changing { () throws(SecureFileError) in
             try keepingModificationTime(always: true) { () throws(SecureFileError) in
                 if form == .empty { return try setBackingLength(0) }
                 guard isLenient else { return }
