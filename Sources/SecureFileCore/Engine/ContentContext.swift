@@ -70,7 +70,9 @@ public final class ContentContext: Sendable {
     // MARK: Account of pending bytes
 
     func addPending(_ bytes: Int) { pendingBytes.add(bytes, ordering: .relaxed) }
-    var isOverLimit: Bool { pendingBytes.load(ordering: .relaxed) > options.pendingLimit }
+    var isOverLimit: Bool { pendingByteCount > options.pendingLimit }
+    /// Bytes of overwrites that all files together hold in memory.
+    package var pendingByteCount: Int { pendingBytes.load(ordering: .relaxed) }
 
     // MARK: Files with something still to be written
 
@@ -80,6 +82,9 @@ public final class ContentContext: Sendable {
 
     /// The files that hold something the store does not have.
     public var unsettledFiles: [SecureFile] { unsettled.withLock { Array($0.values) } }
+
+    /// Gives up what files still hold in memory: for a session that is lost anyway. Until then the context and they keep each other alive.
+    package func forgetFiles() { unsettled.withLock { $0.removeAll() } }
 
     /// Writes out what every file holds in memory. With several files one `barrier` serves all of them; it must make everything written so
     /// far durable (syncfs). Files that fail keep what they hold; the first error is thrown at the end.

@@ -51,9 +51,10 @@ extension SecureFile {
 
     func synchronizeLocked(attributes: Bool) throws(SecureFileError) {
         defer { updateRegistration() }
+        let mayCut = backingLength > expectedBackingLength ? try settleEndBeforeCut() : true
         try commitPending()
         try syncStore(attributes: attributes)
-        try finishCut()
+        if mayCut { try finishCut() }
     }
 
     /// Syncs the store. Dirty pages are written first: what is noted of blocks since the last sync is true of the store then. Pending blocks stay.

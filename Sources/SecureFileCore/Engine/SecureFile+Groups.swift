@@ -148,6 +148,8 @@ extension SecureFile {
     func setBackingLength(_ length: Int64) throws(SecureFileError) {
         if length == backingLength { return }
         try onStore("could not change the length") { () throws(Errno) in try store.setLength(length) }
+        let (last, before) = (BackingOffset(length - 1), BackingOffset(backingLength - 1))
+        if length > 0, length < backingLength, ContentGeometry.group(at: last) < ContentGeometry.group(at: before) { groupCutEpoch = epoch }
         backingLength = length
     }
 }

@@ -115,16 +115,19 @@ extension SecureFile {
     }
 
     private func noteSession(_ session: SessionID) {
-        guard form != .empty, !isLenient else { return }
-        if isOwn(session) {
-            isStamped = wasSyncedAtSuspension
-            if wasSyncedAtSuspension { return }
-            // Written, perhaps not yet durable, by ourselves, before this instance was made or its key went away.
-            foreignSize = ByteCount(.max)
+        guard form != .empty else { return }
+        let isOurs = isOwn(session)
+        if isLenient || isOurs, !wasSyncedAtSuspension {
+            // Written, perhaps not yet durable, by ourselves, before this instance was made or its key went away. A lenient file does not say by
+            // whom.
             worstEpoch = epoch
             header?.assumeWorst(epoch)
+        }
+        if isLenient { return }
+        if isOurs, wasSyncedAtSuspension {
+            isStamped = true
         } else {
-            foreignSize = plaintextSize
+            foreignSize = isOurs ? ByteCount(.max) : plaintextSize
         }
     }
 }

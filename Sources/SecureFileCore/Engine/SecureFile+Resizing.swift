@@ -19,14 +19,14 @@ extension SecureFile {
         (form, plaintextSize) = (.empty, .zero)
         (header, inlineContent, fileKey, commit) = (nil, nil, nil, nil)
         (isOwed, isLenient, isInlineDirty, isStamped, isTailUnchecked) = (false, false, false, false, false)
-        (foreignSize, cutFloor, worstEpoch) = (nil, nil, nil)
+        (foreignSize, cutFloor, worstEpoch, groupCutEpoch) = (nil, nil, nil, nil)
         dirtyGroupCount = 0
         deferredPunches.removeAll()
         epoch += 1
     }
 
     private func grow(to size: ByteCount) throws(SecureFileError) {
-        try prepareGrowth()
+        try prepareGrowth(to: size)
         if form != .grouped, size.rawValue <= Int64(ContentGeometry.inlineMaximum) {
             if form == .empty { try startAfresh(.inline) }
             plaintextSize = size
@@ -37,55 +37,6 @@ extension SecureFile {
         try coverGap(to: size, firstWritten: GroupIndex(ContentGeometry.groupCount(size)))
         plaintextSize = size
         if let header { markDirty(header) }
-    }
-
-    /// Before the file grows: no cut is outstanding, and nothing stale lies past the end.
-    func prepareGrowth() throws(SecureFileError) {
-        if form == .empty { return try setBackingLength(0) }
-        if form == .inline {
-            // The page carries its own size; a longer backing file harms nothing but the rule for sizes, and is cut after the next sync.
-            return
-        }
-        if isOwed, cutFloor != nil || backingLength > expectedBackingLength {
-            try synchronizeLocked(attributes: false)
-        } else if backingLength > expectedBackingLength {
-            try setBackingLength(expectedBackingLength)
-        }
-        if isTailUnchecked {
-            try clearStaleEntries(from: ContentGeometry.endBlock(plaintextSize))
-            try shortenTail()
-            isTailUnchecked = false
-        }
-    }
-
-    /// Makes holes of the entries from `end` on in the group that `end` is in.
-    private func clearStaleEntries(from end: BlockIndex) throws(SecureFileError) {
-        if end.indexInGroup == 0, end.group != .zero { return }
-        guard let state = try group(end.group) else { return }
-        for index in end.indexInGroup..<ContentGeometry.blocksPerGroup where !state.page.newestSlot(index).isEmpty {
-            state.page.clear(index)
-            if isOwed { state.noteDropped(index, epoch) }
-            markDirty(state)
-        }
-    }
-
-    /// Gives the block the file ends in a version without the bytes past the end, so that they do not come back when the file grows.
-    private func shortenTail() throws(SecureFileError) {
-        let keep = Int(plaintextSize.rawValue & 4095)
-        let block = BlockIndex(plaintextSize.rawValue >> 12)
-        if keep == 0 { return }
-        if let held = pending[block] {
-            held.buffer.zero(keep..<ContentGeometry.blockSize)
-            held.length = min(held.length, keep)
-            return
-        }
-        guard let state = try group(block.group), Int(state.page.newestSlot(block.indexInGroup).length) > keep else { return }
-        let buffer = PageBuffer(count: ContentGeometry.blockSize)
-        let version = try loadBlock(block, state, into: buffer)
-        settleEntry(block, state, version)
-        guard Int(state.page.newestSlot(block.indexInGroup).length) > keep else { return }
-        buffer.zero(keep..<ContentGeometry.blockSize)
-        hold(block, buffer, length: keep)
     }
 
     private func shrink(to size: ByteCount) throws(SecureFileError) {

@@ -75,7 +75,7 @@ extension SecureFile {
     }
 
     /// Reads the file anew. Under the exclusive lock.
-    private func resume() throws(SecureFileError) {
+    func resume() throws(SecureFileError) {
         guard context.mayResume else { throw ContentContext.locked.at(path) }
         let size = plaintextSize
         plaintextSize = .zero

@@ -6,7 +6,7 @@ extension SecureFile {
         }
         let end = ByteCount((offset + count).rawValue)
         defer { updateRegistration() }
-        if end > plaintextSize { try prepareGrowth() }
+        if end > plaintextSize { try prepareGrowth(to: end) }
         if form != .grouped, end.rawValue <= Int64(ContentGeometry.inlineMaximum) {
             try writeInline(source, range, offset, end)
         } else {
@@ -50,6 +50,9 @@ extension SecureFile {
         if form == .empty { return try startAfresh(.grouped) }
         guard let header, let content = inlineContent else { return }
         let length = Int(plaintextSize.rawValue)
+        // A dead session that got no further may have left whole groups behind the page.
+        let hasExcess = backingLength > Int64(ContentGeometry.blockSize)
+        if hasExcess { try setBackingLength(expectedBackingLength) }
         // The block is written behind the page while that still is the inline one, in memory too: a failure leaves all as it was.
         var slot: Slot?
         if length > 0, isOwed {
@@ -57,10 +60,10 @@ extension SecureFile {
             block.copy(0..<length, of: content, to: 0)
             let sealed = try seal { (lane) throws(CryptoFailure) in try lane.sealBlock(inPlace: block, length: length, at: 0, header.key, cipher) }
             try writeToStore(block, 0..<length, at: ContentGeometry.dataPage(of: BlockIndex(0)))
-            try syncStore(attributes: false)
             header.seals += 1
             slot = sealed
         }
+        if isOwed, length > 0 || hasExcess { try syncStore(attributes: false) }
         header.page.buffer.zero(ContentGeometry.headSize..<ContentGeometry.blockSize)
         header.page.form = .grouped
         markDirty(header)

@@ -5,12 +5,13 @@
 public struct SecureFileError: Error, Sendable, CustomStringConvertible {
     /// What kind of failure. A struct, so that codes can be added.
     public struct Code: Hashable, Sendable {
-        enum Kind: String, Sendable {
+        package enum Kind: String, Sendable, CaseIterable {
             case closed, notFound, alreadyExists, permissionDenied, noSpace, system
             case notSecureFile, unsupportedVersion, wrongKey, keyNotAvailable, damaged, truncated
             case limitExceeded, invalidArgument, inUse, notAVault, readOnly, regularFileOnly, tampered
         }
-        let kind: Kind
+        package let kind: Kind
+        package init(kind: Kind) { self.kind = kind }
         /// The handle, file or vault was closed before.
         public static let closed = Code(kind: .closed)
         public static let notFound = Code(kind: .notFound)

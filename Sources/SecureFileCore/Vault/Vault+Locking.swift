@@ -47,7 +47,7 @@ extension Vault {
                 throw SecureFileError(.wrongKey, "this is the key of another vault", path: path.description)
             }
             guard isLocked else { return }
-            do { try root.codec.install(keys) } catch {
+            do throws(CryptoFailure) { try root.codec.install(keys) } catch {
                 root.codec.forgetKeys()
                 throw SecureFileError(error, "the vault cannot be unlocked", path: path.description)
             }

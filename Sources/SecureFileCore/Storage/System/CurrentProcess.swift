@@ -14,4 +14,7 @@ public enum CurrentProcess {
         _ = unsafe clock_gettime(CLOCK_REALTIME, &now)
         return Int64(now.tv_sec)
     }
+
+    /// Does nothing for a while. The corresponding C function is `usleep`.
+    public static func pause(milliseconds: UInt32) { _ = usleep(milliseconds * 1000) }
 }

@@ -10,7 +10,7 @@ final class ReadWriteLock: @unchecked Sendable {
         var attributes = pthread_rwlockattr_t()
         unsafe pthread_rwlockattr_init(&attributes)
         // The default lets readers that follow each other keep a writer out for ever: a key could not be taken away from a busy file.
-        unsafe pthread_rwlockattr_setkind_np(&attributes, Int32(PTHREAD_RWLOCK_PREFER_WRITER_NONRECURSIVE_NP.rawValue))
+        unsafe pthread_rwlockattr_setkind_np(&attributes, Int32(PTHREAD_RWLOCK_PREFER_WRITER_NONRECURSIVE_NP))
         unsafe pthread_rwlock_init(lock, &attributes)
         unsafe pthread_rwlockattr_destroy(&attributes)
     }

@@ -1,0 +1,98 @@
+import SecureFileCore
+import Synchronization
+
+/// Writes out, every few seconds, what overwritten files hold back: many files with one sync. Sleeps as long as there is nothing.
+final class Flusher: @unchecked Sendable {
+    private let context: ContentContext
+    private let folder: FileDescriptor
+    private let log: MountLog
+    private let point = WaitPoint()
+    // Under the lock of `point`.
+    private var isStopping = false
+    private var hasWork = false
+    private var thread: NativeThread?
+    private let lingering = Mutex<[Node]>([])
+    private let failing = Atomic<Bool>(false)
+    /// Called after each round. Set before the start.
+    var onSettled: (@Sendable () -> Void)?
+
+    private static let interval = 5_000_000_000
+
+    init(_ context: ContentContext, _ folder: FileDescriptor, _ log: MountLog) {
+        self.context = context
+        self.folder = folder
+        self.log = log
+    }
+
+    func start() throws(Errno) {
+        let started = try NativeThread.start { self.work() }
+        point.lock()
+        thread = started
+        point.unlock()
+    }
+
+    func stop() {
+        point.lock()
+        isStopping = true
+        point.signal()
+        let running = thread
+        thread = nil
+        point.unlock()
+        running?.join()
+    }
+
+    /// Something may be held back now.
+    func noteWork() {
+        point.lock()
+        if !hasWork {
+            hasWork = true
+            point.signal()
+        }
+        point.unlock()
+    }
+
+    /// A file without users stays open until what it holds back is written.
+    func keep(_ node: Node) {
+        lingering.withLock { $0.append(node) }
+        noteWork()
+    }
+
+    func takeLingering() -> [Node] {
+        lingering.withLock { nodes in
+            defer { nodes = [] }
+            return nodes
+        }
+    }
+
+    private func work() {
+        point.lock()
+        defer { point.unlock() }
+        while !isStopping {
+            if !hasWork {
+                point.wait()
+                continue
+            }
+            point.wait(nanoseconds: Flusher.interval)
+            if isStopping { return }
+            hasWork = false
+            point.unlock()
+            let again = round()
+            point.lock()
+            if again { hasWork = true }
+        }
+    }
+
+    /// Returns whether there is more to do.
+    private func round() -> Bool {
+        let folder = folder
+        do throws(SecureFileError) {
+            try context.settleAll { () throws(Errno) in try folder.synchronizeFilesystem() }
+            failing.store(false, ordering: .relaxed)
+        } catch {
+            // Kept in memory, and tried again; said once until it works again.
+            if !failing.exchange(true, ordering: .relaxed) { log.write("\(error)") }
+        }
+        onSettled?()
+        return !context.unsettledFiles.isEmpty
+    }
+}

@@ -1,0 +1,182 @@
+import SecureFileCore
+import Synchronization
+
+/// A random history of one file over several sessions, each of which ends cleanly or by a loss of power, with all that a loss of power could
+/// have left judged at every sync.
+public struct CrashHistory {
+    /// What is counted over a run.
+    public struct Tally: Sendable {
+        public var states = 0
+        public var points = 0
+        public init() {}
+    }
+
+    private var generator: SeededGenerator
+    private let seed: UInt64
+    private let statesPerPoint: Int
+    private let limit: Int64
+    private var mixture: ActionMixture
+    private let cipher: CipherKind
+    private var options = ContentContext.Options()
+    private var session = 0
+    private var dead: Set<Int> = []
+    private var image = PageImage()
+    private var model = ModelFile()
+    private var trace: [String] = []
+    private var tally = Tally()
+
+    /// `statesPerPoint`: the most states that are judged at one sync.
+    public init(seed: UInt64, statesPerPoint: Int) {
+        self.seed = seed
+        self.statesPerPoint = statesPerPoint
+        generator = SeededGenerator(seed: seed)
+        limit = generator.pick([4500, 13_000, 280_000, 540_000])
+        mixture = ActionMixture(&generator, limit: limit, reads: false)
+        cipher = generator.pick(CipherKind.allCases)
+    }
+
+    /// Runs 1 to 5 sessions.
+    public mutating func run() throws(Finding) -> Tally {
+        do {
+            for _ in 0..<generator.number(1..<6) { try runSession() }
+            // Whatever happened: a checker settles it, and strict reading with no session dead gives the same.
+            try CrashJudge(cipher: cipher, session: session + 1, dead: dead).judge(image, AllowedStates(confirmed: model), settling: true)
+        } catch {
+            throw Finding("SEED=\(seed): \(error)\n  " + trace.suffix(40).joined(separator: "\n  "))
+        }
+        return tally
+    }
+
+    private mutating func runSession() throws {
+        session += 1
+        options.writesNewDataAtOnce = generator.once(in: 2)
+        options.pendingLimitPerFile = generator.pick([0, 8192, 64 << 20, 64 << 20])
+        options.cachedGroupsPerFile = generator.pick([0, 1, 2048])
+        trace.append("session \(session)")
+        let store = CrashingByteStore(image)
+        let power = generator.once(in: 3)
+        if power { store.powerOff(after: generator.number(0..<40)) }
+        let watch = CrashWatch(
+            seed: generator.next(), statesPerPoint: statesPerPoint, confirmed: model,
+            judge: CrashJudge(cipher: cipher, session: session + 1, dead: dead.union([session])))
+        store.observe { point in watch.judge(point) }
+        defer { store.observe(nil) }
+        let context = TestVault.context(session: session, dead: dead, cipher: cipher, options: options)
+        defer { context.forgetFiles() }
+        do {
+            var file = try SecureFile.open(store, context, path: "file")
+            for _ in 0..<generator.number(1..<12) { try act(&file, store, context, watch) }
+            try end(file, store, watch)
+        } catch let error as Finding {
+            throw error
+        } catch {
+            guard store.isOff else { throw error }
+            try watch.check()
+            try crash(store, watch)
+        }
+        tally.states += watch.states
+        tally.points += watch.points
+    }
+
+    private mutating func act(_ file: inout SecureFile, _ store: CrashingByteStore, _ context: ContentContext, _ watch: CrashWatch) throws {
+        if generator.once(in: 10) {
+            trace.append("reopen in the same session")
+            try file.settle()
+            file = try SecureFile.open(store, context, path: "file")
+            return
+        }
+        let action = mixture.next(&generator, size: model.size)
+        trace.append(action.description)
+        var next = model
+        action.apply(to: &next)
+        watch.begin(next)
+        model = next
+        try action.perform(on: file)
+        if case .synchronize = action { watch.confirm() }
+        try watch.check()
+    }
+
+    private mutating func end(_ file: SecureFile, _ store: CrashingByteStore, _ watch: CrashWatch) throws {
+        if generator.once(in: 2) {
+            trace.append("power off")
+            return try crash(store, watch)
+        }
+        trace.append("clean end")
+        try file.synchronize()
+        watch.confirm()
+        try file.settle()
+        store.becomeDurable()
+        try watch.check()
+        image = store.present
+        // Nothing is pending: under the rules of the next session it is what it was, strictly where no dead session is named.
+        try CrashJudge(cipher: cipher, session: session + 1, dead: dead).judge(image, AllowedStates(confirmed: model))
+    }
+
+    /// The power goes; the session after it finds one of the possible states, and syncs it once.
+    private mutating func crash(_ store: CrashingByteStore, _ watch: CrashWatch) throws {
+        watch.judge(store.crashPoint)
+        try watch.check()
+        dead.insert(session)
+        image = CrashStates(store.crashPoint).draw(&generator)
+        model = try CrashJudge(cipher: cipher, session: session + 1, dead: dead).judge(image, watch.allowed)
+        trace.append("power off; the file has \(model.size) bytes, the backing \(image.length)")
+        if generator.once(in: 4) {
+            session += 1
+            trace.append("settled by a checker in session \(session)")
+            let settled = MemoryByteStore(image)
+            try SecureFile.open(settled, TestVault.context(session: session, dead: dead, cipher: cipher), path: "file").settleForGood()
+            image = settled.image
+            dead = []
+        }
+    }
+}
+
+/// Judges crash points while a history runs; called from inside the engine's syncs.
+public final class CrashWatch: Sendable {
+    private struct State {
+        var generator: SeededGenerator
+        var allowed: AllowedStates
+        var failure: Finding?
+        var states = 0
+        var points = 0
+    }
+    private let state: Mutex<State>
+    private let judge: CrashJudge
+    private let statesPerPoint: Int
+
+    public init(seed: UInt64, statesPerPoint: Int, confirmed: ModelFile, judge: CrashJudge) {
+        state = Mutex(State(generator: SeededGenerator(seed: seed), allowed: AllowedStates(confirmed: confirmed)))
+        self.judge = judge
+        self.statesPerPoint = statesPerPoint
+    }
+
+    public var states: Int { state.withLock { $0.states } }
+    public var points: Int { state.withLock { $0.points } }
+    public var allowed: AllowedStates { state.withLock { $0.allowed } }
+
+    public func begin(_ next: ModelFile) { state.withLock { $0.allowed.add(next) } }
+    public func confirm() { state.withLock { $0.allowed.confirm() } }
+
+    /// Throws what was found since.
+    public func check() throws(Finding) { if let failure = state.withLock({ $0.failure }) { throw failure } }
+
+    /// Judges all states of `point`, or a sample of them.
+    public func judge(_ point: CrashPoint) {
+        state.withLock { state in
+            if state.failure != nil { return }
+            state.points += 1
+            let possible = CrashStates(point)
+            let all = possible.count <= statesPerPoint
+            for number in 0..<(all ? possible.count : statesPerPoint) {
+                let image = all ? possible.state(number) : possible.draw(&state.generator)
+                state.states += 1
+                do {
+                    try judge.judge(image, state.allowed, settling: state.states % 16 == 0)
+                } catch {
+                    state.failure = Finding("state \(number) of \(possible.count), \(point.effectCount) effects: \(error)")
+                    return
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,24 @@
+import SecureFileCore
+
+/// Keys and sessions for tests of content files.
+public enum TestVault {
+    public static let contentKey = SecretKey(copying: (0..<32).map { UInt8($0) })
+    public static let keyID: UInt64 = 0x0102_0304_0506_0708
+
+    public static func session(_ number: Int) -> SessionID { SessionID(low: UInt64(number), high: 0x5E55_1014) }
+
+    /// The context of session `number`; sessions `dead` died before.
+    public static func context(
+        session number: Int, dead: Set<Int> = [], cipher: CipherKind = .aes256GCM, options: ContentContext.Options = .init(),
+        log: @escaping @Sendable (String) -> Void = { _ in }
+    ) -> ContentContext {
+        let rule = SessionRule(current: session(number), lenient: Set(dead.map { session($0) }))
+        return ContentContext(contentKey: contentKey, keyID: keyID, cipher: cipher, session: rule, options: options, log: log)
+    }
+}
+
+/// A violation found by a test, in words.
+public struct Finding: Error, CustomStringConvertible {
+    public var description: String
+    public init(_ description: String) { self.description = description }
+}
