@@ -93,6 +93,7 @@ final class Flusher: @unchecked Sendable {
             if !failing.exchange(true, ordering: .relaxed) { log.write("\(error)") }
         }
         onSettled?()
-        return !context.unsettledFiles.isEmpty
+        let isIdle = context.unsettledFiles.isEmpty
+        return !isIdle || context.trimMemory()
     }
 }

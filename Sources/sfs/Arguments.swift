@@ -94,7 +94,9 @@ struct ArgumentVector {
 
     private static func refusal(_ code: Int32, word: [UInt8], letter: Int32, _ allowed: [Option]) -> Failure {
         let isLong = word.starts(with: [45, 45])
-        let given = isLong ? "--\(Escaped(word.dropFirst(2).prefix { $0 != UInt8(ascii: "=") }))" : "-\(Escaped([UInt8(truncatingIfNeeded: letter)]))"
+        let given =
+            isLong
+            ? "--\(Escaped(word.dropFirst(2).prefix { $0 != UInt8(ascii: "=") }))" : "-\(Escaped([UInt8(truncatingIfNeeded: letter)]))"
         if code == Int32(UInt8(ascii: ":")) { return .usage("option \(given) needs an argument") }
         if letter >= 1000 { return .usage("option \(given) takes no argument") }
         return .usage("unknown option \(given)")

@@ -18,7 +18,7 @@ extension Command {
     static var details: String { "" }
 
     static var usage: String {
-        var lines = ["Usage: sfs \(name) " + (operands + ["[option…]"]).joined(separator: " "), "", summary]
+        var lines = ["Usage: sfs \(name) " + (operands + ["[option...]"]).joined(separator: " "), "", summary]
         if !details.isEmpty { lines += ["", details] }
         lines += ["", "Options:"] + (options + [.help]).compactMap(Self.line)
         return lines.joined(separator: "\n")
@@ -38,11 +38,17 @@ enum Program {
     static let commands: [any Command.Type] = [Init.self, Mount.self, Umount.self, Info.self, Passwd.self, Check.self, Cat.self, Ls.self]
 
     static var usage: String {
-        var lines = ["Usage: sfs COMMAND …", "", "An encrypted filesystem: a vault is a folder of ciphertext; its plaintext appears where it is mounted.", "", "Commands:"]
+        var lines = [
+            "Usage: sfs COMMAND ...", "",
+            "An encrypted filesystem: a vault is a folder of ciphertext; its plaintext appears where it is mounted.", "", "Commands:",
+        ]
         for command in commands {
             lines.append("  " + command.name + String(repeating: " ", count: 10 - command.name.count) + command.summary)
         }
-        lines += ["  help      show this, or the usage of a command", "", "`sfs COMMAND --help` shows the options. `sfs --version` shows the version."]
+        lines += [
+            "  help      show this, or the usage of a command", "",
+            "`sfs COMMAND --help` shows the options. `sfs --version` shows the version.",
+        ]
         return lines.joined(separator: "\n")
     }
 
@@ -76,7 +82,11 @@ enum Program {
             return try command.run(arguments)
         } catch {
             Console.complain(command.name, error.path, error.message)
-            if error.showsUsage { Console.print("Usage: sfs \(command.name) " + (command.operands + ["[option…]"]).joined(separator: " ") + "; see: sfs \(command.name) --help") }
+            if error.showsUsage {
+                Console.print(
+                    "Usage: sfs \(command.name) " + (command.operands + ["[option...]"]).joined(separator: " ")
+                        + "; see: sfs \(command.name) --help")
+            }
             return error.code
         }
     }

@@ -11,7 +11,7 @@ enum ExitCode: Int32, CaseIterable {
     case unsupportedVersion = 5
     case vaultInUse = 6
     case mountPoint = 7
-    /// The passphrase or recovery key could not be had: a passfile that cannot be read, an empty one, two that differ, a failing passcommand.
+    /// The passphrase or recovery key could not be had: a file that cannot be read, an empty one, two that differ, a failing command.
     case noSecret = 8
     case damagedData = 9
     case keyNotAvailable = 10

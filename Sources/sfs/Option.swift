@@ -72,7 +72,7 @@ enum Option: Int32, CaseIterable {
         case .json: "print JSON"
         case .long: "show mode, links, owner, group, size and time too"
         case .recursive: "show what is in the directories too, as paths"
-        case .settle: "also bring files of sessions that died to a settled state, and remove leftovers; needs the vault unmounted"
+        case .settle: "settle files of sessions that died, remove leftovers; the vault must not be mounted"
         }
     }
 

@@ -24,6 +24,7 @@ public final class ContentContext: Sendable {
     let isStandalone: Bool
     let options: Options
     let lanes = LanePool()
+    let pages = PagePool()
     /// Takes a line about something that was accepted leniently, or failed in the background; never a name or content of the user.
     let log: @Sendable (String) -> Void
 
@@ -73,6 +74,13 @@ public final class ContentContext: Sendable {
     var isOverLimit: Bool { pendingByteCount > options.pendingLimit }
     /// Bytes of overwrites that all files together hold in memory.
     package var pendingByteCount: Int { pendingBytes.load(ordering: .relaxed) }
+
+    /// Gives half of the idle memory back to the system; says whether there is more. For a caller that has had nothing to do for a while.
+    public func trimMemory() -> Bool {
+        let more = pages.trim()
+        if !more { SystemMemory.trim() }
+        return more
+    }
 
     // MARK: Files with something still to be written
 

@@ -1,7 +1,7 @@
 /// A batch of overwrites between its two halves: the metadata is written, the data is not. FORMAT section 9.
 struct Commit {
     /// Blocks sealed in place in their pending buffers, in order.
-    var blocks: [(block: BlockIndex, held: PendingBlock, state: GroupState, entry: MetadataPage.Entry)] = []
+    var blocks: [(block: BlockIndex, held: PendingBlock)] = []
     /// The inline page is to be written.
     var inline = false
 }
@@ -130,14 +130,16 @@ extension SecureFile {
         }
         guard !pending.isEmpty else { return }
         var batch = Commit()
+        var needsRetirement = false
+        batch.blocks.reserveCapacity(pending.count)
         for block in pending.keys.sorted() {
             guard let held = pending[block] else { continue }
             let state = try groupForChange(block.group)
-            batch.blocks.append((block, held, state, state.page.entry(block.indexInGroup)))
+            held.batched = (state, state.page.entry(block.indexInGroup))
+            needsRetirement = needsRetirement || state.isUnsynced(block.indexInGroup, epoch) || state.isDropped(block.indexInGroup, epoch)
+            batch.blocks.append((block, held))
         }
-        if batch.blocks.contains(where: { $0.state.isUnsynced($0.block.indexInGroup, epoch) || $0.state.isDropped($0.block.indexInGroup, epoch) }) {
-            try syncStore(attributes: false)
-        }
+        if needsRetirement { try syncStore(attributes: false) }
         if foreignSize != nil, batch.blocks.contains(where: { $0.block.group != .zero }) { try ensureStampIsDurable() }
         if backingLength < expectedBackingLength { try setBackingLength(expectedBackingLength) }
         try sealBatch(&batch)
@@ -153,7 +155,9 @@ extension SecureFile {
 
     private func distinctStates(_ batch: Commit) -> [GroupState] {
         var states: [GroupState] = []
-        for item in batch.blocks where states.last !== item.state { states.append(item.state) }
+        for item in batch.blocks {
+            if let state = item.held.batched?.state, states.last !== state { states.append(state) }
+        }
         return states
     }
 
@@ -161,15 +165,15 @@ extension SecureFile {
         var sealed = 0
         do throws(SecureFileError) {
             try context.lanes.withLane { (lane) throws(SecureFileError) in
-                for item in batch.blocks {
-                    let index = item.block.indexInGroup
+                for (block, held) in batch.blocks {
+                    guard let state = held.batched?.state else { continue }
                     let slot: Slot
                     do throws(CryptoFailure) {
-                        slot = try lane.sealBlock(inPlace: item.held.buffer, length: item.held.length, at: index, item.state.key, cipher)
+                        slot = try lane.sealBlock(inPlace: held.buffer, length: held.length, at: block.indexInGroup, state.key, cipher)
                     } catch { throw failure(error) }
-                    item.state.page.addVersion(index, slot)
-                    item.state.seals += 1
-                    markDirty(item.state)
+                    state.page.addVersion(block.indexInGroup, slot)
+                    state.seals += 1
+                    markDirty(state)
                     sealed += 1
                 }
             }
@@ -200,9 +204,9 @@ extension SecureFile {
                 abandonCommit()
                 throw error
             }
-            for item in commit.blocks[next..<next + run] {
-                item.state.noteWritten(item.block.indexInGroup, fresh: false, epoch)
-                release(item.block)
+            for (block, held) in commit.blocks[next..<next + run] {
+                held.batched?.state.noteWritten(block.indexInGroup, fresh: false, epoch)
+                release(block, isSealed: true)
             }
             next += run
         }
@@ -241,20 +245,22 @@ extension SecureFile {
         guard let batch = commit else { return }
         commit = nil
         defer { updateRegistration() }
-        for item in batch.blocks {
-            let index = item.block.indexInGroup
-            let slot = item.state.page.newestSlot(index)
-            item.state.page.setEntry(index, item.entry)
-            markDirty(item.state)
+        for (block, held) in batch.blocks {
+            guard let (state, before) = held.batched else { continue }
+            held.batched = nil
+            let index = block.indexInGroup
+            let slot = state.page.newestSlot(index)
+            state.page.setEntry(index, before)
+            markDirty(state)
             do {
                 try context.lanes.withLane { (lane) throws(CryptoFailure) in
-                    try lane.openBlock(slot, at: index, item.state.key, cipher, from: item.held.buffer, 0, to: item.held.buffer, 0)
+                    try lane.openBlock(slot, at: index, state.key, cipher, from: held.buffer, 0, to: held.buffer, 0)
                 }
             } catch {
                 // Our own seal of a moment ago in our own memory: only libcrypto failing twice can bring us here.
                 context.noteFailure()
-                context.log("\(path): block \(item.block) could not be kept in memory")
-                release(item.block)
+                context.log("\(path): block \(block) could not be kept in memory")
+                release(block)
             }
         }
     }

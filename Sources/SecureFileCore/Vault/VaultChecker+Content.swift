@@ -87,7 +87,9 @@ extension VaultChecker {
             stored = isSymlink ? try file.pathExtendedAttributeNames() : try file.extendedAttributeNames()
         } catch {
             // A filesystem without them has none; a directory opened as a path only was reported already.
-            if error != .notSupported && error != .badDescriptor && error != .noSystemCall { report(error, "the attributes cannot be read", place) }
+            if error != .notSupported && error != .badDescriptor && error != .noSystemCall {
+                report(error, "the attributes cannot be read", place)
+            }
             return
         }
         let ours = stored.filter(VaultAttributes.isOurs).count

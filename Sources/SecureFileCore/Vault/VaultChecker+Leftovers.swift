@@ -23,7 +23,9 @@ extension VaultChecker {
 
     /// The files of long symlink targets: each belongs to a symlink.
     func checkTargets() {
-        guard !isShared, let folder = try? vault.root.descriptor.open(ReservedNames.links, [.readOnly, .directory, .noFollow]) else { return }
+        guard !isShared, let folder = try? vault.root.descriptor.open(ReservedNames.links, [.readOnly, .directory, .noFollow]) else {
+            return
+        }
         let place = Place(stored: Array(ReservedNames.links.bytes), path: nil)
         do throws(Errno) {
             let stream = try DirectoryStream(folder)
@@ -69,7 +71,8 @@ extension Vault {
         var total: Int64 = 0
         var folders: [(parent: FileDescriptor, name: RawPath)] = [(root.descriptor, RawPath("."))]
         while let next = folders.popLast() {
-            guard let folder = try? next.parent.open(next.name, [.readOnly, .directory, .noFollow]), let stream = try? DirectoryStream(folder)
+            guard let folder = try? next.parent.open(next.name, [.readOnly, .directory, .noFollow]),
+                let stream = try? DirectoryStream(folder)
             else { continue }
             while let entry = (try? stream.next()) ?? nil {
                 let meaning = ReservedNames.meaning(of: entry.name)

@@ -14,7 +14,8 @@ enum Cat: Command {
     static func run(_ arguments: Arguments) throws(Failure) -> ExitCode {
         let reader = try VaultReader(arguments)
         let path = arguments.operands[1]
-        guard case .entry(let name, let status, let directory) = try reader.resolve(path, followingLast: true), status.kind == .regular else {
+        guard case .entry(let name, let status, let directory) = try reader.resolve(path, followingLast: true), status.kind == .regular
+        else {
             throw Failure(.notFound, "is a directory", path: path)
         }
         let file: FileDescriptor

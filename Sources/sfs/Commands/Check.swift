@@ -99,13 +99,13 @@ private final class CheckReport {
             ]
             try output.line(JSON.object([("summary", .object(members + numbers.map { ($0.0, .number($0.1)) }))]).encoded)
         } else {
-            try output.line(
-                "checked \(totals.directories) directories, \(totals.files) files, \(totals.symlinks) symlinks, \(totals.attributes) attributes, "
-                    + "\(totals.bytes) bytes")
+            let looked = "\(totals.directories) directories, \(totals.files) files, \(totals.symlinks) symlinks"
+            try output.line("checked \(looked), \(totals.attributes) attributes, \(totals.bytes) bytes")
             if totals.settled > 0 { try output.line("settled \(totals.settled) files") }
             if totals.sessionsForgotten > 0 { try output.line("forgot \(totals.sessionsForgotten) sessions that ended without a close") }
             if totals.sessionsRemembered > 0 {
-                try output.line("\(totals.sessionsRemembered) sessions ended without a close: `sfs check --settle` ends their lenient reading")
+                try output.line(
+                    "\(totals.sessionsRemembered) sessions ended without a close: `sfs check --settle` ends their lenient reading")
             }
             let found = numbers.filter { $0.1 > 0 }.map { "\($0.1) \($0.0)" }.joined(separator: ", ")
             try output.line(found.isEmpty ? "clean" : "found: \(found)")
@@ -118,6 +118,8 @@ private final class CheckReport {
 
 extension Failure {
     static func inUse(_ path: RawPath, _ holder: Int32) -> Failure {
-        Failure(.vaultInUse, "the vault is in use by process \(holder) (\(Escaped(Processes.command(holder)))): unmount it there first", path: path)
+        Failure(
+            .vaultInUse, "the vault is in use by process \(holder) (\(Escaped(Processes.command(holder)))): unmount it there first",
+            path: path)
     }
 }

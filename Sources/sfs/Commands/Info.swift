@@ -29,7 +29,9 @@ enum Info: Command {
         try output.line("in use    \(holder.map { "by process \($0)" } ?? "no")")
         for slot in configuration.slots {
             var cost = ""
-            if let argon2 = slot.argon2 { cost = ": Argon2id, \(Size(argon2.memoryKiB * 1024)), \(argon2.passes) passes, \(argon2.lanes) lanes" }
+            if let argon2 = slot.argon2 {
+                cost = ": Argon2id, \(Size(argon2.memoryKiB * 1024)), \(argon2.passes) passes, \(argon2.lanes) lanes"
+            }
             try output.line("slot      \(slot.name) \(slot.type.rawValue)\(cost)")
         }
     }
@@ -38,13 +40,14 @@ enum Info: Command {
         let slots = configuration.slots.map { slot in
             var members: [(String, JSON)] = [("id", .string(slot.name)), ("type", .string(slot.type.rawValue))]
             if let argon2 = slot.argon2 {
-                members.append((
-                    "argon2id",
-                    .object([
-                        ("memoryKiB", .integer(Int64(argon2.memoryKiB))), ("passes", .integer(Int64(argon2.passes))),
-                        ("lanes", .integer(Int64(argon2.lanes))),
-                    ])
-                ))
+                members.append(
+                    (
+                        "argon2id",
+                        .object([
+                            ("memoryKiB", .integer(Int64(argon2.memoryKiB))), ("passes", .integer(Int64(argon2.passes))),
+                            ("lanes", .integer(Int64(argon2.lanes))),
+                        ])
+                    ))
             }
             return JSON.object(members)
         }
@@ -67,16 +70,18 @@ struct Size: CustomStringConvertible {
 
     init(_ bytes: some BinaryInteger) {
         let units = ["bytes", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"]
-        var tenths = UInt64(clamping: bytes)
-        var unit = 0
-        if tenths < 1024 {
-            description = tenths == 1 ? "1 byte" : "\(tenths) bytes"
+        var rest = UInt64(clamping: bytes)
+        if rest < 1024 {
+            description = rest == 1 ? "1 byte" : "\(rest) bytes"
             return
         }
-        while tenths >= 1024 * (unit == 0 ? 1 : 10), unit < units.count - 1 {
-            tenths = unit == 0 ? tenths * 10 / 1024 : tenths / 1024
+        var unit = 1
+        while rest >= 1 << 20 {
+            rest >>= 10
             unit += 1
         }
-        description = tenths % 10 == 0 || tenths >= 1000 ? "\(tenths / 10) \(units[unit])" : "\(tenths / 10).\(tenths % 10) \(units[unit])"
+        let tenths = rest * 10 / 1024
+        let isRound = tenths % 10 == 0 || tenths >= 1000
+        description = isRound ? "\(tenths / 10) \(units[unit])" : "\(tenths / 10).\(tenths % 10) \(units[unit])"
     }
 }

@@ -22,7 +22,10 @@ enum Init: Command {
         let recovery = try explaining(.vault, vault) { () throws(SecureFileError) in try Vault.create(at: vault, creation) }
         do throws(Failure) { try show(recovery, vault) } catch {
             // A vault whose recovery key nobody has seen is not what was asked for.
-            throw Failure(error.code, "the vault was made, but its recovery key could not be shown (\(error.message)): remove the folder and begin anew", path: vault)
+            throw Failure(
+                error.code,
+                "the vault was made, but its recovery key could not be shown (\(error.message)): remove the folder and begin anew",
+                path: vault)
         }
         return .success
     }
@@ -42,11 +45,13 @@ enum Init: Command {
         do throws(Errno) { isEmpty = try self.isEmpty(vault) } catch {
             if error == .noEntry { return try requireParent(vault) }
             throw Failure(
-                error == .notDirectory ? .alreadyExists : ExitCode(error, about: .entry), "no vault can be made there: \(error)", path: vault)
+                error == .notDirectory ? .alreadyExists : ExitCode(error, about: .entry), "no vault can be made there: \(error)",
+                path: vault)
         }
         if isEmpty { return }
         let isVault = (try? Vault.readConfiguration(at: vault)) != nil
-        let why = isVault ? "there is a vault already: `sfs info` shows it" : "the folder is not empty: a vault is made in an empty or a new one"
+        let why =
+            isVault ? "there is a vault already: `sfs info` shows it" : "the folder is not empty: a vault is made in an empty or a new one"
         throw Failure(.alreadyExists, why, path: vault)
     }
 

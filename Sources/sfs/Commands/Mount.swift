@@ -23,7 +23,9 @@ enum Mount: Command {
         // What can be refused is refused before anything is asked for.
         _ = try explaining(.vault, vault) { () throws(SecureFileError) in try Vault.readConfiguration(at: vault) }
         let source: RawPath
-        do throws(Errno) { source = try System.realPath(vault) } catch { throw Failure(error, "cannot be opened", about: .vault, path: vault) }
+        do throws(Errno) { source = try System.realPath(vault) } catch {
+            throw Failure(error, "cannot be opened", about: .vault, path: vault)
+        }
         let place = try MountPlace(arguments.operands[1], for: source, options)
         if !options.isReadOnly, let holder = VaultUse.holder(of: source) { throw .inUse(vault, holder) }
         let job = MountJob(vault: vault, source: source, given: arguments.operands[1], place: place.path, options: options)

@@ -36,7 +36,9 @@ enum Umount: Command {
             }
         } catch { throw Failure(.notMounted, "cannot be looked at: \(error)", path: given) }
         guard let entry = MountTable().top(at: real) else { throw Failure(.notMounted, "nothing is mounted there", path: given) }
-        guard entry.isVault else { throw Failure(.notMounted, "what is mounted there is no vault (\(entry.type)): use umount(8)", path: given) }
+        guard entry.isVault else {
+            throw Failure(.notMounted, "what is mounted there is no vault (\(entry.type)): use umount(8)", path: given)
+        }
         return entry
     }
 

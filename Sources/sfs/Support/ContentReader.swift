@@ -19,8 +19,12 @@ final class ContentReader {
     /// Reads at `offset` into the front of `buffer`; 0 at the end. Short before a damaged block: the next call throws.
     func read(at offset: Int64, into buffer: PageBuffer) throws(Failure) -> Int {
         let whole = buffer.count
-        do throws(SecureFileError) { return try again { file throws(SecureFileError) in try file.read(at: ByteOffset(offset), count: whole, into: buffer) } } catch {
-            guard ExitCode(error, about: .entry) == .damagedData, let block = error.block else { throw Failure(error, about: .entry, path: path) }
+        do throws(SecureFileError) {
+            return try again { file throws(SecureFileError) in try file.read(at: ByteOffset(offset), count: whole, into: buffer) }
+        } catch {
+            guard ExitCode(error, about: .entry) == .damagedData, let block = error.block else {
+                throw Failure(error, about: .entry, path: path)
+            }
             // What lies before the damage is good, and may be all that somebody needs.
             let good = block.rawValue * Int64(ContentGeometry.blockSize) - offset
             guard good > 0, good < Int64(whole) else { throw Failure(error, about: .entry, path: path) }

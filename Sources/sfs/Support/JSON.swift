@@ -1,12 +1,17 @@
 /// A JSON value, written with its members in the order given.
 indirect enum JSON {
-    case null, bool(Bool), integer(Int64), string(String), array([JSON]), object([(String, JSON)])
+    case null
+    case bool(Bool)
+    case integer(Int64)
+    case string(String)
+    case array([JSON])
+    case object([(String, JSON)])
 
     static func text(_ text: String?) -> JSON { text.map { .string($0) } ?? .null }
     static func number(_ number: (some BinaryInteger)?) -> JSON { number.map { .integer(Int64($0)) } ?? .null }
 
-    /// The members for bytes that need not be text: `key` with the text (what is no UTF-8 replaced), and `keyBase64` with all bytes where that
-    /// loses something.
+    /// The members for bytes that need not be text: `key` with the text (what is no UTF-8 replaced), and `keyBase64` with all bytes where
+    /// that loses something.
     static func bytes(_ key: String, _ bytes: some Collection<UInt8>) -> [(String, JSON)] {
         let text = String(decoding: bytes, as: UTF8.self)
         if text.utf8.elementsEqual(bytes) { return [(key, .string(text))] }

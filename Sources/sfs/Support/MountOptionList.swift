@@ -14,7 +14,8 @@ struct MountOptionList: Equatable {
     ]
     /// Those that say nothing to a filesystem, or what holds anyway.
     private static let ignored: Set<String> = [
-        "defaults", "auto", "noauto", "user", "nouser", "users", "owner", "group", "_netdev", "nofail", "relatime", "norelatime", "strictatime",
+        "defaults", "auto", "noauto", "user", "nouser", "users", "owner", "group", "_netdev", "nofail", "relatime", "norelatime",
+        "strictatime",
         "nostrictatime", "lazytime", "nolazytime", "atime", "diratime", "silent", "loud", "mand", "nomand", "iversion", "noiversion",
         "default_permissions",
     ]

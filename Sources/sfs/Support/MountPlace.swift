@@ -64,7 +64,8 @@ struct MountPlace {
             }
         } catch {
             if error == .notEmpty {
-                throw Failure(.mountPoint, "the mount point is not empty; with -o nonempty its content is hidden while mounted", path: given)
+                throw Failure(
+                    .mountPoint, "the mount point is not empty; with -o nonempty its content is hidden while mounted", path: given)
             }
             throw Failure(.mountPoint, "the mount point cannot be read: \(error)", path: given)
         }
@@ -74,7 +75,9 @@ struct MountPlace {
     private func requireApart(_ place: FileDescriptor, _ vault: RawPath, _ given: RawPath) throws(Failure) {
         guard let vaultFolder = try? FileDescriptor.open(vault, [.readOnly, .directory]) else { return }
         if Self.isInside(place, vaultFolder) { throw Failure(.mountPoint, "the mount point is inside the vault", path: given) }
-        if Self.isInside(vaultFolder, place) { throw Failure(.mountPoint, "the vault is inside the mount point: it would hide itself", path: given) }
+        if Self.isInside(vaultFolder, place) {
+            throw Failure(.mountPoint, "the vault is inside the mount point: it would hide itself", path: given)
+        }
     }
 
     /// Whether `outer` is `inner`, or one of the folders above it.

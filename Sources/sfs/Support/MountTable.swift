@@ -25,7 +25,9 @@ struct MountTable {
 
     /// The mounts on places inside of `entry`.
     func below(_ entry: Entry) -> [Entry] {
-        entries.filter { $0.id != entry.id && $0.mountPoint.count > entry.mountPoint.count && System.isInside($0.mountPoint, entry.mountPoint) }
+        entries.filter {
+            $0.id != entry.id && $0.mountPoint.count > entry.mountPoint.count && System.isInside($0.mountPoint, entry.mountPoint)
+        }
     }
 
     /// `36 35 98:0 /root /mount/point options optional… - type source options`

@@ -52,7 +52,9 @@ enum Processes {
             guard command(pid).elementsEqual("sfs".utf8) else { return false }
             return arguments(pid).dropFirst().contains { argument in
                 if argument == mountPoint { return true }
-                guard !argument.isEmpty, !argument.contains(0), let real = try? System.realPathOfParent(RawPath(argument)) else { return false }
+                guard !argument.isEmpty, !argument.contains(0), let real = try? System.realPathOfParent(RawPath(argument)) else {
+                    return false
+                }
                 return real.bytes.elementsEqual(mountPoint)
             }
         }

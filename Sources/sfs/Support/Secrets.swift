@@ -2,10 +2,11 @@ import CLinux
 import Glibc
 import SecureFileCore
 
-/// Where passphrases and recovery keys come from: a file, a command, the terminal (without echo), or standard input. Never from an argument.
+/// Where passphrases and recovery keys come from: a file, a command, the terminal (without echo), or standard input. Never from an
+/// argument.
 ///
-/// Everywhere but on a terminal the secret is the first line. The line ends at a newline, which is dropped, with one carriage return directly
-/// before it: a file written on Windows holds the same passphrase as one typed. Nothing else is changed.
+/// Everywhere but on a terminal the secret is the first line. The line ends at a newline, which is dropped, with one carriage return
+/// directly before it: a file written on Windows holds the same passphrase as one typed. Nothing else is changed.
 struct Secrets {
     /// What is asked for: words for prompts and messages.
     struct Wanted {

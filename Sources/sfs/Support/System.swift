@@ -28,7 +28,8 @@ enum System {
         while bytes.count > 1, bytes.last == UInt8(ascii: "/") { bytes.removeLast() }
         let name = Array(bytes.reversed().prefix { $0 != UInt8(ascii: "/") }.reversed())
         if name.isEmpty || name == [46] || name == [46, 46] { return (RawPath(bytes), RawPath("")) }
-        let parent = bytes.dropLast(name.count)
+        var parent = bytes.dropLast(name.count)
+        while parent.count > 1, parent.last == UInt8(ascii: "/") { parent.removeLast() }
         return (parent.isEmpty ? RawPath(".") : RawPath(parent), RawPath(name))
     }
 
@@ -52,7 +53,8 @@ enum System {
     static func link(_ path: RawPath) -> [UInt8]? { try? Console.descriptor(2).symlinkTarget(path) }
 
     static func entries(_ path: String) -> [[UInt8]] {
-        guard let folder = try? FileDescriptor.open(RawPath(path), [.readOnly, .directory]), let stream = try? DirectoryStream(folder) else { return [] }
+        guard let folder = try? FileDescriptor.open(RawPath(path), [.readOnly, .directory]), let stream = try? DirectoryStream(folder)
+        else { return [] }
         var names: [[UInt8]] = []
         while let entry = (try? stream.next()) ?? nil { if entry.name != [46] && entry.name != [46, 46] { names.append(entry.name) } }
         return names
@@ -67,7 +69,9 @@ enum System {
 
     /// A time as `2026-11-30 08:09:10`, in UTC.
     static func timestamp(_ seconds: Int64) -> String {
-        func floorDivided(_ number: Int64, by divisor: Int64) -> Int64 { number >= 0 ? number / divisor : -((divisor - 1 - number) / divisor) }
+        func floorDivided(_ number: Int64, by divisor: Int64) -> Int64 {
+            number >= 0 ? number / divisor : -((divisor - 1 - number) / divisor)
+        }
         func two(_ number: Int64) -> String { number < 10 ? "0\(number)" : "\(number)" }
         let day = floorDivided(seconds, by: 86400)
         let second = seconds - day * 86400
