@@ -52,10 +52,11 @@ public final class ContentContext: Sendable {
 
     /// For files outside of a vault.
     public init(
-        standaloneFilesOf keys: VolumeKeys, cipher: CipherKind, options: Options = Options(), log: @escaping @Sendable (String) -> Void = { _ in }
+        standaloneFilesUnder contentKey: SecretKey, keyID: UInt64, cipher: CipherKind, options: Options = Options(),
+        log: @escaping @Sendable (String) -> Void = { _ in }
     ) {
-        keyed = Mutex(Keyed(contentKey: keys.contentKey))
-        keyID = keys.keyID
+        keyed = Mutex(Keyed(contentKey: contentKey))
+        self.keyID = keyID
         self.cipher = cipher
         session = SessionRule(current: .none)
         isStandalone = true

@@ -6,6 +6,7 @@ extension SecureFile {
     /// - Throws: as ``open(_:_:path:)``.
     public static func openForWriting(_ store: any ByteStore, _ context: ContentContext, path: String) throws(SecureFileError) -> SecureFile {
         let file = try open(store, context, path: path)
+        file.lock.writing { file.isOpenForWriting = true }
         try file.settleForGood()
         return file
     }

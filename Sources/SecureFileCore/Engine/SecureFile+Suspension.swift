@@ -49,7 +49,12 @@ extension SecureFile {
     }
 
     private func bringToStore(_ isSynced: Bool) throws(SecureFileError) {
-        if context.isStandalone { return try endSession() }
+        if context.isStandalone {
+            try endSession()
+            // Of a grouped file only the mark of its clean end is left, which says nothing that a crash could make wrong.
+            if isSynced, isOpenForWriting, form != .grouped { try synchronizeLocked(attributes: false) }
+            return
+        }
         try commitPending()
         if isSynced || needsSyncToSettle { try synchronizeLocked(attributes: false) }
     }

@@ -70,6 +70,8 @@ public final class SecureFile: @unchecked Sendable {
     var wasSyncedAtSuspension = false
     /// The session of a file outside of a vault, made when it is first named. FORMAT section 8.2.
     var ownSession = SessionID.none
+    /// Outside of a vault: there is a writer.
+    var isOpenForWriting = false
     /// Page 0 is sealed as that of a file closed cleanly.
     var endsSession = false
 
