@@ -29,11 +29,7 @@ package final class VaultFileSystem: FileSystemOperations {
         self.vault = vault
         self.log = log
         givesOwnership = isRoot
-        var options = ContentContext.Options()
-        options.keepsModificationTimes = true
-        context = ContentContext(
-            contentKey: vault.keys.contentKey, keyID: vault.keys.keyID, cipher: vault.cipher, session: vault.sessionRule, options: options,
-            log: { log.write($0) })
+        context = vault.content
         table = NodeTable(root: try vault.root.descriptor.status())
         flusher = Flusher(context, vault.root.descriptor, log)
     }
@@ -49,10 +45,6 @@ package final class VaultFileSystem: FileSystemOperations {
     package func finish() throws(SecureFileError) {
         flusher.stop()
         guard vault.access == .readWrite else { return }
-        let folder = vault.root.descriptor
-        try context.settleAll { () throws(Errno) in try folder.synchronizeFilesystem() }
-        // After a failed write the files may be what a loss of power leaves: the session must not count as ended well.
-        if context.hasFailed { throw SecureFileError(.system, "a write to the vault failed; run `sfs check`", cause: .inputOutput) }
         try vault.close()
     }
 }
