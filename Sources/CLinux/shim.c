@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/fuse.h>
+#include <malloc.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -62,6 +63,8 @@ void *CLinux_allocate_locked(size_t length, int *locked) {
     madvise(memory, length, MADV_DONTDUMP);
     return memory;
 }
+
+void CLinux_trim_memory(void) { malloc_trim(0); }
 
 int CLinux_errno(void) { return errno; }
 

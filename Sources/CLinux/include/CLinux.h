@@ -30,6 +30,9 @@ long CLinux_raise_descriptor_limit(void);
 /// `locked` tells whether mlock succeeded.
 void *CLinux_allocate_locked(size_t length, int *locked);
 
+/// malloc_trim(0): gives freed memory back to the system.
+void CLinux_trim_memory(void);
+
 /// errno, as a function: the macro is not imported.
 int CLinux_errno(void);
 /// major/minor-free test of a FUSE mount whose server died: stat fails with ENOTCONN. Returns 1 if so.

@@ -6,8 +6,6 @@ final class PendingBlock: @unchecked Sendable {
     let buffer: PageBuffer
     /// Bytes of the block, 1 to 4096.
     var length: Int
-    /// Between the halves of a batch: the block's group, and its entry as it was before.
-    var batched: (state: GroupState, before: MetadataPage.Entry)?
 
     init(_ buffer: PageBuffer, length: Int) {
         self.buffer = buffer
@@ -18,8 +16,8 @@ final class PendingBlock: @unchecked Sendable {
 /// Pages of 4096 bytes that pending blocks have done with, for the next ones: memory that comes and goes by the page costs page faults.
 final class PagePool: Sendable {
     private let free = Mutex<[PageBuffer]>([])
-    /// Most pages kept.
-    private let limit = 4096
+    /// Most pages kept: 64 MiB, one file's worth of pending blocks.
+    private let limit = 16384
 
     /// A page whose content is of no meaning.
     func take() -> PageBuffer {
@@ -32,6 +30,11 @@ final class PagePool: Sendable {
         free.withLock { if $0.count < limit { $0.append(page) } }
     }
 
-    /// Lets the pages go.
-    func empty() { free.withLock { $0.removeAll() } }
+    /// Lets half of the pages go; says whether there are more.
+    func trim() -> Bool {
+        free.withLock { pages in
+            pages.removeLast((pages.count + 1) / 2)
+            return !pages.isEmpty
+        }
+    }
 }
