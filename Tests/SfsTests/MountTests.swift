@@ -328,14 +328,17 @@ private func waitWhile(_ condition: () throws -> Bool) throws {
     @Test(.enabled(if: MountSupport.isRoot && (try? FileDescriptor.open(RawPath("/sbin/mount.fuse3"), .pathOnly)) != nil))
     func mountOfTheSystemMounts() throws {
         let fixture = try MountFixture(named: "my vault", place: "my place") { try $0.file("a", "content") }
-        // mount(8) gives its helpers a search path of its own: installed, `fuse.sfs` will do; here the type has the whole path.
-        let fields = [fixture.vault.path, fixture.place, "fuse." + Sfs.binary.description].map { $0.replacing(" ", with: "\\040") }
-        let options = "passfile=\(fixture.vault.passfile),noauto,noexec"
-        let fstab = try fixture.vault.folder.file("fstab", (fields + [options, "0", "0"]).joined(separator: " ") + "\n")
-        let script = "mount -T '\(fstab)' '\(fixture.place)' && cat '\(fixture.place)/a' && umount '\(fixture.place)'"
-        let outcome = try Sfs.shell(script)
+        let fields = [fixture.vault.path, fixture.place].map { $0.replacing(" ", with: "\\040") }
+        let options = ["fuse.sfs", "passfile=\(fixture.vault.passfile),noauto,noexec", "0", "0"]
+        let fstab = try fixture.vault.folder.file("fstab", (fields + options).joined(separator: " ") + "\n")
+        // mount(8) gives its helpers a search path of its own: put the command there, in mounts of nobody else's.
+        let script = """
+            mount -t tmpfs none /usr/local/sbin && ln -s "$SFS" /usr/local/sbin/sfs &&
+            mount -T '\(fstab)' '\(fixture.place)' && cat '\(fixture.place)/a' && grep -c noexec /proc/mounts >&2 && "$SFS" umount '\(fixture.place)'
+            """
+        let outcome = try Sfs.run(
+            program: RawPath("/usr/bin/unshare"), ["-m", "sh", "-c", script].map { RawPath($0) }, environment: ["SFS=\(Sfs.binary)"])
         #expect(outcome.code == 0 && outcome.text == "content", "\(outcome)")
-        try waitWhile { try fixture.holder() != nil }
         #expect(try fixture.vault.run("check").lines.last == "clean")
     }
 

@@ -92,7 +92,9 @@ private struct MountJob {
         } catch {
             switch error.kind {
             case .mount:
-                let isRefused = error.message.contains("ermission denied") || error.message.contains("not permitted")
+                // What a missing fusermount3 says may contain the same words.
+                let isRefused =
+                    !error.message.contains("exec") && (error.message.contains("ermission denied") || error.message.contains("not permitted"))
                 throw Failure(isRefused ? .permissionDenied : .fuseUnavailable, "cannot be mounted: \(error.message)", path: given)
             case .finish: throw Failure(.failure, error.message)
             }
