@@ -150,6 +150,13 @@ public final class SecureFile: @unchecked Sendable {
         }
     }
 
+    /// Runs `body` while nothing is written to the store: for a change of the backing file's times.
+    public func excludingWrites<R>(_ body: () throws(Errno) -> R) throws(Errno) -> R {
+        lock.lockExclusively()
+        defer { lock.unlock() }
+        return try body()
+    }
+
     /// Everything written so far is durable when this returns; with `attributes`, owner, mode and times too.
     ///
     /// - Throws: The system's error. Then nothing is known to be durable that was not before; everything is still in memory or in the store.
