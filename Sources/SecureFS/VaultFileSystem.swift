@@ -31,7 +31,7 @@ package final class VaultFileSystem: FileSystemOperations {
         givesOwnership = isRoot
         context = vault.content
         table = NodeTable(root: try vault.root.descriptor.status())
-        flusher = Flusher(context, vault.root.descriptor, log)
+        flusher = Flusher(context, vault.root.descriptor, log, descriptorLimit: MountServer.descriptorLimit)
     }
 
     /// Starts what works in the background. After a fork, if there is one: threads do not survive it.
