@@ -60,7 +60,7 @@ public struct CrashJudge: Sendable {
         let context = TestVault.context(session: session, dead: dead, cipher: cipher)
         do {
             let file = try SecureFile.open(store, context, path: "crashed")
-            let found = try read(file, allowed)
+            let found = try ModelFile(reading: file, allowed)
             if settling { try judgeSettled(file, store, found) }
             context.forgetFiles()
             return found
@@ -71,7 +71,17 @@ public struct CrashJudge: Sendable {
         }
     }
 
-    private func read(_ file: SecureFile, _ allowed: AllowedStates) throws -> ModelFile {
+    /// Settled by a checker, the file is the same under strict rules, with no session dead.
+    private func judgeSettled(_ file: SecureFile, _ store: MemoryByteStore, _ found: ModelFile) throws {
+        try file.settleForGood()
+        let strict = CrashJudge(cipher: cipher, session: session + 1, dead: [])
+        do { try strict.judge(store.image, AllowedStates(confirmed: found)) } catch { throw Finding("after it was settled: \(error)") }
+    }
+}
+
+extension ModelFile {
+    /// What `file` reads as. A ``Finding`` unless each block, and the size, are what they were in one of the allowed states.
+    public init(reading file: SecureFile, _ allowed: AllowedStates) throws {
         let size = file.size.rawValue
         if let fault = allowed.fault(ofSize: size) { throw Finding(fault) }
         var found = ModelFile()
@@ -85,13 +95,6 @@ public struct CrashJudge: Sendable {
             if let fault = allowed.fault(of: number, buffer, valid: valid) { throw Finding(fault) }
             found.set(number, buffer)
         }
-        return found
-    }
-
-    /// Settled by a checker, the file is the same under strict rules, with no session dead.
-    private func judgeSettled(_ file: SecureFile, _ store: MemoryByteStore, _ found: ModelFile) throws {
-        try file.settleForGood()
-        let strict = CrashJudge(cipher: cipher, session: session + 1, dead: [])
-        do { try strict.judge(store.image, AllowedStates(confirmed: found)) } catch { throw Finding("after it was settled: \(error)") }
+        self = found
     }
 }
