@@ -50,6 +50,8 @@ public final class SecureFile: @unchecked Sendable {
     var isStamped = false
     /// The first block whose data page was cut away since the last sync and may still be needed.
     var cutFloor: BlockIndex?
+    /// The epoch in which the backing file was lengthened, not durably so before the next.
+    var extensionEpoch: UInt64?
     /// The epoch in which metadata pages were cut off the backing file, not durably so before the next.
     var groupCutEpoch: UInt64?
     /// Cleared ranges of the backing file that go back to the filesystem once that is durable.
