@@ -31,10 +31,14 @@ import Testing
         let rows: [(script: String, code: Int32, message: String)] = [
             ("\"$SFS\" info closed/v", 11, "sfs info: closed/v: the vault's folder cannot be opened: Permission denied\n"),
             ("\"$SFS\" init closed/v </dev/null", 11, "sfs init: closed/v: no vault can be made there: Permission denied\n"),
-            ("chmod 0 passfile; \"$SFS\" ls vault --passfile passfile; x=$?; chmod 600 passfile; exit $x", 8,
-             "sfs ls: passfile: the passphrase file cannot be read: Permission denied\n"),
-            ("chmod 0 vault/sfs.json; \"$SFS\" ls vault --passfile passfile; x=$?; chmod 600 vault/sfs.json; exit $x", 11,
-             "sfs ls: vault: the vault's configuration cannot be read: Permission denied\n"),
+            (
+                "chmod 0 passfile; \"$SFS\" ls vault --passfile passfile; x=$?; chmod 600 passfile; exit $x", 8,
+                "sfs ls: passfile: the passphrase file cannot be read: Permission denied\n"
+            ),
+            (
+                "chmod 0 vault/sfs.json; \"$SFS\" ls vault --passfile passfile; x=$?; chmod 600 vault/sfs.json; exit $x", 11,
+                "sfs ls: vault: the vault's configuration cannot be read: Permission denied\n"
+            ),
         ]
         for (script, code, message) in rows {
             let outcome = try shell(script, in: folder)
@@ -109,7 +113,8 @@ import Testing
 
     @Test(.enabled(if: MountSupport.isThere)) func withoutFusermountItIsSaid() throws {
         let vault = try vault()
-        let outcome = try mountScript(vault, asRoot: "mount --bind /dev/null /usr/bin/fusermount3", "try \"$sfs\" mount vault mnt --passfile passfile; try \"$sfs\" umount mnt")
+        let outcome = try mountScript(
+            vault, asRoot: "mount --bind /dev/null /usr/bin/fusermount3", "try \"$sfs\" mount vault mnt --passfile passfile; try \"$sfs\" umount mnt")
         #expect(outcome.text == "code 15\ncode 18\n" && outcome.errors.contains("sfs mount: mnt: cannot be mounted: "), "\(outcome)")
         #expect(try vault.run("check").lines.last == "clean")
     }
