@@ -54,8 +54,9 @@ public struct CrashHistory {
         options.cachedGroupsPerFile = generator.pick([0, 1, 2048])
         trace.append("session \(session)")
         let store = CrashingByteStore(image)
-        let power = generator.once(in: 3)
-        if power { store.powerOff(after: generator.number(0..<40)) }
+        if generator.once(in: 3) { store.powerOff(after: generator.number(0..<40)) }
+        let faulty = FaultyByteStore(store)
+        if generator.once(in: 3) { failOneCall(of: faulty) }
         let watch = CrashWatch(
             seed: generator.next(), statesPerPoint: statesPerPoint, confirmed: model,
             judge: CrashJudge(cipher: cipher, session: session + 1, dead: dead.union([session])))
@@ -64,8 +65,9 @@ public struct CrashHistory {
         let context = TestVault.context(session: session, dead: dead, cipher: cipher, options: options)
         defer { context.forgetFiles() }
         do {
-            var file = try SecureFile.open(store, context, path: "file")
-            for _ in 0..<generator.number(1..<12) { try act(&file, store, context, watch) }
+            var file = try opened(faulty, context)
+            for _ in 0..<generator.number(1..<12) { try act(&file, faulty, context, watch) }
+            faulty.heal()
             try end(file, store, watch)
         } catch let error as Finding {
             throw error
@@ -78,11 +80,30 @@ public struct CrashHistory {
         tally.points += watch.points
     }
 
-    private mutating func act(_ file: inout SecureFile, _ store: CrashingByteStore, _ context: ContentContext, _ watch: CrashWatch) throws {
+    private mutating func failOneCall(of store: FaultyByteStore) {
+        let fault = FaultyByteStore.Fault(
+            generator.pick([.inputOutput, .noSpace]), written: generator.number(0..<257), keepsPagesWhole: true,
+            isPersistent: generator.once(in: 4))
+        let number = generator.number(0..<25)
+        trace.append("call \(number) will fail with \(fault.error)\(fault.isPersistent ? ", for ever" : "")")
+        store.failCall(number, of: fault.isPersistent ? .changes : .all, with: fault)
+    }
+
+    private func opened(_ store: FaultyByteStore, _ context: ContentContext) throws -> SecureFile {
+        do { return try SecureFile.open(store, context, path: "file") } catch {
+            if store.failureCount == 0 { throw error }
+            return try SecureFile.open(store, context, path: "file")
+        }
+    }
+
+    private mutating func act(_ file: inout SecureFile, _ store: FaultyByteStore, _ context: ContentContext, _ watch: CrashWatch) throws {
+        let failures = store.failureCount
         if generator.once(in: 10) {
             trace.append("reopen in the same session")
-            try file.settle()
-            file = try SecureFile.open(store, context, path: "file")
+            do {
+                try file.settle()
+                file = try opened(store, context)
+            } catch { if store.failureCount == failures { throw error } }
             return
         }
         let action = mixture.next(&generator, size: model.size)
@@ -90,9 +111,18 @@ public struct CrashHistory {
         var next = model
         action.apply(to: &next)
         watch.begin(next)
-        model = next
-        try action.perform(on: file)
-        if case .synchronize = action { watch.confirm() }
+        do {
+            try action.perform(on: file)
+            model = next
+            if case .synchronize = action { watch.confirm() }
+        } catch {
+            if store.failureCount == failures { throw error }
+            trace.append("  failed: \(error)")
+            var allowed = AllowedStates(confirmed: model)
+            allowed.add(next)
+            model = try ModelFile(reading: file, allowed)
+            watch.begin(model)
+        }
         try watch.check()
     }
 
