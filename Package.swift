@@ -18,7 +18,11 @@ let package = Package(
         .target(name: "SecureFileCore", dependencies: ["CLinux", "COpenSSL", "CArgon2"], swiftSettings: house),
         .target(name: "SecureFS", dependencies: ["SecureFileCore", "CFuse", "CLinux"], swiftSettings: house),
         .executableTarget(name: "sfs", dependencies: ["SecureFS", "SecureFileCore", "CLinux"], swiftSettings: house),
+        .executableTarget(
+            name: "passthrough-mount", dependencies: ["SecureFS", "SecureFileCore"], path: "Tests/PassthroughMount", swiftSettings: house),
         .target(name: "TestSupport", dependencies: ["SecureFileCore"], path: "Tests/TestSupport", swiftSettings: house),
+        .testTarget(name: "SecureFSTests", dependencies: ["SecureFS", "SecureFileCore", "passthrough-mount"], swiftSettings: house),
+        .testTarget(name: "SfsTests", dependencies: ["sfs", "SecureFileCore"], exclude: ["terminal.py"], swiftSettings: house),
         .executableTarget(
             name: "crash-campaign", dependencies: ["TestSupport", "SecureFileCore"], path: "Tests/CrashCampaign", swiftSettings: house),
         .testTarget(name: "SecureFileCoreTests", dependencies: ["SecureFileCore", "TestSupport"], swiftSettings: house),

@@ -4,4 +4,6 @@
 #define SECUREFS_CFUSE_SHIM_H
 #define FUSE_USE_VERSION 314
 #include <fuse_lowlevel.h>
+// The protocol itself: the loop reads opcodes and flags that libfuse 3.14 does not pass on, and edits the INIT reply.
+#include <linux/fuse.h>
 #endif

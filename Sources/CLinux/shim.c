@@ -3,10 +3,12 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/fuse.h>
+#include <malloc.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/eventfd.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/mount.h>
@@ -14,7 +16,6 @@
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
-#include <termios.h>
 #include <unistd.h>
 
 _Static_assert(sizeof(off_t) == 8, "off_t must have 64 bits");
@@ -62,6 +63,8 @@ void *CLinux_allocate_locked(size_t length, int *locked) {
     madvise(memory, length, MADV_DONTDUMP);
     return memory;
 }
+
+void CLinux_trim_memory(void) { malloc_trim(0); }
 
 int CLinux_errno(void) { return errno; }
 
@@ -136,20 +139,4 @@ int CLinux_set_nonblocking(int fd, int on) {
     return fcntl(fd, F_SETFL, on ? flags | O_NONBLOCK : flags & ~O_NONBLOCK);
 }
 
-ssize_t CLinux_read_without_echo(int fd, char *buffer, size_t capacity) {
-    struct termios old, quiet;
-    if (tcgetattr(fd, &old) != 0) return -1;
-    quiet = old;
-    quiet.c_lflag &= ~(tcflag_t)ECHO;
-    quiet.c_lflag |= ECHONL;
-    if (tcsetattr(fd, TCSAFLUSH, &quiet) != 0) return -1;
-    size_t length = 0;
-    ssize_t got = 0;
-    char byte = 0;
-    while ((got = read(fd, &byte, 1)) == 1 && byte != '\n')
-        if (length < capacity) buffer[length++] = byte;
-    int saved = errno;
-    tcsetattr(fd, TCSAFLUSH, &old);
-    errno = saved;
-    return got < 0 || (got == 0 && length == 0) ? -1 : (ssize_t)length;
-}
+int CLinux_eventfd(void) { return eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK); }

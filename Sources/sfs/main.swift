@@ -1,1 +1,3 @@
-import SecureFS
+import Glibc
+
+exit(Program.run(ArgumentVector()).rawValue)

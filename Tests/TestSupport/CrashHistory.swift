@@ -17,6 +17,8 @@ public struct CrashHistory {
     private let limit: Int64
     private var mixture: ActionMixture
     private let cipher: CipherKind
+    /// The file is outside of a vault.
+    private let isStandalone: Bool
     private var options = ContentContext.Options()
     private var session = 0
     private var dead: Set<Int> = []
@@ -33,14 +35,17 @@ public struct CrashHistory {
         limit = generator.pick([4500, 13_000, 280_000, 540_000])
         mixture = ActionMixture(&generator, limit: limit, reads: false)
         cipher = generator.pick(CipherKind.allCases)
+        isStandalone = generator.once(in: 3)
     }
+
+    private var judge: CrashJudge { CrashJudge(cipher: cipher, session: session + 1, dead: dead, isStandalone: isStandalone) }
 
     /// Runs 1 to 5 sessions.
     public mutating func run() throws(Finding) -> Tally {
         do {
             for _ in 0..<generator.number(1..<6) { try runSession() }
             // Whatever happened: a checker settles it, and strict reading with no session dead gives the same.
-            try CrashJudge(cipher: cipher, session: session + 1, dead: dead).judge(image, AllowedStates(confirmed: model), settling: true)
+            try judge.judge(image, AllowedStates(confirmed: model), settling: true)
         } catch {
             throw Finding("SEED=\(seed): \(error)\n  " + trace.suffix(40).joined(separator: "\n  "))
         }
@@ -52,17 +57,19 @@ public struct CrashHistory {
         options.writesNewDataAtOnce = generator.once(in: 2)
         options.pendingLimitPerFile = generator.pick([0, 8192, 64 << 20, 64 << 20])
         options.cachedGroupsPerFile = generator.pick([0, 1, 2048])
-        trace.append("session \(session)")
+        trace.append("session \(session)\(isStandalone ? ", outside of a vault" : "")")
         let store = CrashingByteStore(image)
         if generator.once(in: 3) { store.powerOff(after: generator.number(0..<40)) }
         let faulty = FaultyByteStore(store)
         if generator.once(in: 3) { failOneCall(of: faulty) }
         let watch = CrashWatch(
             seed: generator.next(), statesPerPoint: statesPerPoint, confirmed: model,
-            judge: CrashJudge(cipher: cipher, session: session + 1, dead: dead.union([session])))
+            judge: CrashJudge(cipher: cipher, session: session + 1, dead: dead.union([session]), isStandalone: isStandalone))
         store.observe { point in watch.judge(point) }
         defer { store.observe(nil) }
-        let context = TestVault.context(session: session, dead: dead, cipher: cipher, options: options)
+        let context = isStandalone
+            ? TestVault.standaloneContext(cipher: cipher, options: options)
+            : TestVault.context(session: session, dead: dead, cipher: cipher, options: options)
         defer { context.forgetFiles() }
         do {
             var file = try opened(faulty, context)
@@ -90,10 +97,25 @@ public struct CrashHistory {
     }
 
     private func opened(_ store: FaultyByteStore, _ context: ContentContext) throws -> SecureFile {
-        do { return try SecureFile.open(store, context, path: "file") } catch {
+        do { return try open(store, context) } catch {
             if store.failureCount == 0 { throw error }
-            return try SecureFile.open(store, context, path: "file")
+            store.heal()
+            return try open(store, context)
         }
+    }
+
+    private func open(_ store: FaultyByteStore, _ context: ContentContext) throws -> SecureFile {
+        isStandalone ? try SecureFile.openForWriting(store, context, path: "file") : try SecureFile.open(store, context, path: "file")
+    }
+
+    /// The key goes and comes back. Locked, the file is durable as it is.
+    private mutating func lockAndUnlock(_ store: FaultyByteStore, _ context: ContentContext, _ watch: CrashWatch) throws {
+        trace.append("lock and unlock")
+        // Without one sync for all, each file is synced by itself.
+        try context.lock(barrier: generator.once(in: 2) && !isStandalone ? { () throws(Errno) in try store.synchronize(attributes: false) } : nil)
+        watch.confirm()
+        try context.unlock(TestVault.contentKey, keyID: TestVault.keyID)
+        try watch.check()
     }
 
     private mutating func act(_ file: inout SecureFile, _ store: FaultyByteStore, _ context: ContentContext, _ watch: CrashWatch) throws {
@@ -101,9 +123,15 @@ public struct CrashHistory {
         if generator.once(in: 10) {
             trace.append("reopen in the same session")
             do {
-                try file.settle()
+                if isStandalone { try file.closeStandalone() } else { try file.settle() }
                 file = try opened(store, context)
             } catch { if store.failureCount == failures { throw error } }
+            return
+        }
+        if generator.once(in: 10) {
+            do { try lockAndUnlock(store, context, watch) } catch {
+                if error is Finding || store.failureCount == failures { throw error }
+            }
             return
         }
         let action = mixture.next(&generator, size: model.size)
@@ -132,14 +160,18 @@ public struct CrashHistory {
             return try crash(store, watch)
         }
         trace.append("clean end")
-        try file.synchronize()
-        watch.confirm()
-        try file.settle()
+        if isStandalone {
+            try file.closeStandalone()
+        } else {
+            try file.synchronize()
+            watch.confirm()
+            try file.settle()
+        }
         store.becomeDurable()
         try watch.check()
         image = store.present
         // Nothing is pending: under the rules of the next session it is what it was, strictly where no dead session is named.
-        try CrashJudge(cipher: cipher, session: session + 1, dead: dead).judge(image, AllowedStates(confirmed: model))
+        try judge.judge(image, AllowedStates(confirmed: model))
     }
 
     /// The power goes; the session after it finds one of the possible states, and syncs it once.
@@ -148,9 +180,10 @@ public struct CrashHistory {
         try watch.check()
         dead.insert(session)
         image = CrashStates(store.crashPoint).draw(&generator)
-        model = try CrashJudge(cipher: cipher, session: session + 1, dead: dead).judge(image, watch.allowed)
+        model = try judge.judge(image, watch.allowed)
+        if isStandalone, model.size == 0 { image = PageImage() }  // what cannot be opened has been removed
         trace.append("power off; the file has \(model.size) bytes, the backing \(image.length)")
-        if generator.once(in: 4) {
+        if !isStandalone, generator.once(in: 4) {
             session += 1
             trace.append("settled by a checker in session \(session)")
             let settled = MemoryByteStore(image)

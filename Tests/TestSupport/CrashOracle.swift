@@ -48,16 +48,18 @@ public struct CrashJudge: Sendable {
     /// The session that opens it, and those that died: the one that wrote last among them.
     public var session: Int
     public var dead: Set<Int>
+    /// The file is outside of a vault: it says itself how it is to be read.
+    public var isStandalone: Bool
 
-    public init(cipher: CipherKind, session: Int, dead: Set<Int>) {
-        (self.cipher, self.session, self.dead) = (cipher, session, dead)
+    public init(cipher: CipherKind, session: Int, dead: Set<Int>, isStandalone: Bool = false) {
+        (self.cipher, self.session, self.dead, self.isStandalone) = (cipher, session, dead, isStandalone)
     }
 
     /// Throws a ``Finding`` unless `image` reads as allowed; returns what it reads as.
     @discardableResult
     public func judge(_ image: PageImage, _ allowed: AllowedStates, settling: Bool = false) throws(Finding) -> ModelFile {
         let store = MemoryByteStore(image)
-        let context = TestVault.context(session: session, dead: dead, cipher: cipher)
+        let context = isStandalone ? TestVault.standaloneContext(cipher: cipher) : TestVault.context(session: session, dead: dead, cipher: cipher)
         do {
             let file = try SecureFile.open(store, context, path: "crashed")
             let found = try ModelFile(reading: file, allowed)
@@ -67,14 +69,23 @@ public struct CrashJudge: Sendable {
         } catch let error as Finding {
             throw error
         } catch {
+            // Outside of a vault nothing tells a first page that never reached the disk from somebody else's file. FORMAT section 8.3.
+            if isStandalone, allowed.states.contains(where: { $0.size == 0 }), Self.lacksFirstPage(image) { return ModelFile() }
             throw Finding("it cannot be read: \(error)")
         }
+    }
+
+    private static func lacksFirstPage(_ image: PageImage) -> Bool {
+        let page = PageBuffer(count: 4096)
+        let got = image.read(at: 0, into: page, 0..<4096)
+        return got < 256 || page.isZero(0..<got) || page[10] == 1 && Int64(256) + page.load(at: 104, as: Int64.self) > image.length
     }
 
     /// Settled by a checker, the file is the same under strict rules, with no session dead.
     private func judgeSettled(_ file: SecureFile, _ store: MemoryByteStore, _ found: ModelFile) throws {
         try file.settleForGood()
-        let strict = CrashJudge(cipher: cipher, session: session + 1, dead: [])
+        if isStandalone { try file.closeStandalone() }
+        let strict = CrashJudge(cipher: cipher, session: session + 1, dead: [], isStandalone: isStandalone)
         do { try strict.judge(store.image, AllowedStates(confirmed: found)) } catch { throw Finding("after it was settled: \(error)") }
     }
 }

@@ -3,6 +3,7 @@
 #ifndef SECUREFS_CLINUX_H
 #define SECUREFS_CLINUX_H
 
+#include <getopt.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
@@ -29,6 +30,9 @@ long CLinux_raise_descriptor_limit(void);
 /// `locked` tells whether mlock succeeded.
 void *CLinux_allocate_locked(size_t length, int *locked);
 
+/// malloc_trim(0): gives freed memory back to the system.
+void CLinux_trim_memory(void);
+
 /// errno, as a function: the macro is not imported.
 int CLinux_errno(void);
 /// major/minor-free test of a FUSE mount whose server died: stat fails with ENOTCONN. Returns 1 if so.
@@ -45,8 +49,26 @@ void CLinux_report(int channel, int status);
 /// pread/pwrite-independent helpers for /dev/fuse.
 int CLinux_fuse_clone_device(int session_fd);
 int CLinux_set_nonblocking(int fd, int on);
+/// A new event descriptor with count 0, non-blocking and close-on-exec.
+int CLinux_eventfd(void);
 
-/// Reads a line from the terminal `fd` without echo into `buffer` (at most `capacity` bytes, newline dropped); length, or -1.
+/// Reads a line from the terminal `fd` without echo into `buffer` (at most `capacity` bytes, newline dropped); its length, which may be more
+/// than `capacity`; or -1: errno, or 0 at the end of the input. Signals that end or stop the process find the terminal restored; -2 after
+/// one that did not end it (it was stopped and continued): prompt again.
 ssize_t CLinux_read_without_echo(int fd, char *buffer, size_t capacity);
+
+/// getopt_long, whose state is in global variables that Swift 6 does not let us use. `*next` is 0 before the first call, then optind;
+/// `*value` becomes optarg, `*wrong` optopt. Prints nothing.
+int CLinux_next_option(int argc, char *const *argv, const char *shorts, const struct option *longs, int *next, const char **value, int *wrong);
+
+/// Runs `fusermount3 -u [-z] -- path`. Returns 0 when it succeeded, its exit status when not, -1 when it cannot be run. What it complains of
+/// comes into `message`, at most `capacity` bytes with the NUL.
+int CLinux_fusermount_unmount(const char *path, int lazy, char *message, size_t capacity);
+/// umount2(path, UMOUNT_NOFOLLOW [| MNT_DETACH]).
+int CLinux_unmount(const char *path, int lazy);
+/// One line for the system's log, as from the daemon `sfs`.
+void CLinux_log(const char *line);
+/// Waits until the process `pid` has ended, at most `milliseconds` (negative: without limit). Returns 1 when it has ended, 0 when not.
+int CLinux_wait_for_end(pid_t pid, int milliseconds);
 
 #endif

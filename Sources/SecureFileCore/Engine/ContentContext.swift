@@ -1,7 +1,7 @@
 import Synchronization
 
-/// What all content files of one vault share: the key their keys come from, the session rule, the cipher contexts, and the account of what
-/// is held in memory. Safe to use from several threads.
+/// What all content files of one vault, or all files outside of a vault under one key, share: the key their keys come from, the session rule,
+/// the cipher contexts, and the account of what is held in memory. Safe to use from several threads.
 public final class ContentContext: Sendable {
     /// Limits and manners, set once.
     public struct Options: Sendable {
@@ -17,14 +17,21 @@ public final class ContentContext: Sendable {
         public init() {}
     }
 
-    let contentKey: SecretKey
-    let keyID: UInt64
+    public let keyID: UInt64
     let cipher: CipherKind
     public let session: SessionRule
+    /// The files are outside of a vault, each with a session of its own. FORMAT section 8.2.
+    let isStandalone: Bool
     let options: Options
     let lanes = LanePool()
+    let pages = PagePool()
     /// Takes a line about something that was accepted leniently, or failed in the background; never a name or content of the user.
     let log: @Sendable (String) -> Void
+
+    /// The key, and the files that have taken keys from it.
+    let keyed: Mutex<Keyed>
+    /// Held while the key goes or comes.
+    let transition = Mutex<Void>(())
 
     private let pendingBytes = Atomic<Int>(0)
     private let unsettled = Mutex<[ObjectIdentifier: SecureFile]>([:])
@@ -34,10 +41,25 @@ public final class ContentContext: Sendable {
         contentKey: SecretKey, keyID: UInt64, cipher: CipherKind, session: SessionRule, options: Options = Options(),
         log: @escaping @Sendable (String) -> Void = { _ in }
     ) {
-        self.contentKey = contentKey
+        keyed = Mutex(Keyed(contentKey: contentKey))
         self.keyID = keyID
         self.cipher = cipher
         self.session = session
+        isStandalone = false
+        self.options = options
+        self.log = log
+    }
+
+    /// For files outside of a vault.
+    public init(
+        standaloneFilesUnder contentKey: SecretKey, keyID: UInt64, cipher: CipherKind, options: Options = Options(),
+        log: @escaping @Sendable (String) -> Void = { _ in }
+    ) {
+        keyed = Mutex(Keyed(contentKey: contentKey))
+        self.keyID = keyID
+        self.cipher = cipher
+        session = SessionRule(current: .none)
+        isStandalone = true
         self.options = options
         self.log = log
     }
@@ -53,6 +75,13 @@ public final class ContentContext: Sendable {
     var isOverLimit: Bool { pendingByteCount > options.pendingLimit }
     /// Bytes of overwrites that all files together hold in memory.
     package var pendingByteCount: Int { pendingBytes.load(ordering: .relaxed) }
+
+    /// Gives half of the idle memory back to the system; says whether there is more. For a caller that has had nothing to do for a while.
+    public func trimMemory() -> Bool {
+        let more = pages.trim()
+        if !more { SystemMemory.trim() }
+        return more
+    }
 
     // MARK: Files with something still to be written
 

@@ -62,16 +62,3 @@ final class GroupState: @unchecked Sendable {
         droppedBits = .max
     }
 }
-
-/// A block whose newest content is in memory only.
-final class PendingBlock: @unchecked Sendable {
-    /// 4096 bytes; zeros past `length`.
-    let buffer: PageBuffer
-    /// Bytes of the block, 1 to 4096.
-    var length: Int
-
-    init(_ buffer: PageBuffer, length: Int) {
-        self.buffer = buffer
-        self.length = length
-    }
-}

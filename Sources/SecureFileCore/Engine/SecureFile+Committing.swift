@@ -219,7 +219,7 @@ extension SecureFile {
             }
             for item in commit.blocks[next..<next + run] {
                 item.state.noteWritten(item.block.indexInGroup, fresh: false, epoch)
-                release(item.block)
+                release(item.block, isSealed: true)
             }
             next += run
         }

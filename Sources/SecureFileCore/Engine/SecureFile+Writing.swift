@@ -86,9 +86,11 @@ extension SecureFile {
         if pending.updateValue(PendingBlock(buffer, length: length), forKey: block) == nil { context.addPending(ContentGeometry.blockSize) }
     }
 
-    func release(_ block: BlockIndex) {
-        if pending.removeValue(forKey: block) != nil { context.addPending(-ContentGeometry.blockSize) }
+    func release(_ block: BlockIndex, isSealed: Bool = false) {
         unfinished[block] = nil
+        guard let held = pending.removeValue(forKey: block) else { return }
+        context.addPending(-ContentGeometry.blockSize)
+        context.pages.giveBack(held.buffer, holdsPlaintext: !isSealed)
     }
 
     private func writeBlocks(_ source: Span<UInt8>, _ range: Range<Int>, _ offset: ByteOffset) throws(SecureFileError) {
@@ -185,7 +187,7 @@ extension SecureFile {
             held.length = max(held.length, from + range.count)
             return
         }
-        let buffer = PageBuffer(count: ContentGeometry.blockSize)
+        let buffer = context.pages.take()
         let slot = state.page.newestSlot(block.indexInGroup)
         var length = from + range.count
         // A lenient block is read in any case: which of its versions is good decides where the new one goes.
@@ -193,6 +195,8 @@ extension SecureFile {
             let version = try loadBlock(block, state, into: buffer)
             settleEntry(block, state, version)
             length = max(length, Int(state.page.newestSlot(block.indexInGroup).length))
+        } else if range.count < ContentGeometry.blockSize {
+            buffer.zero(0..<ContentGeometry.blockSize)
         }
         buffer.copy(source, range, to: from)
         hold(block, buffer, length: length)

@@ -5,12 +5,13 @@
 public struct SecureFileError: Error, Sendable, CustomStringConvertible {
     /// What kind of failure. A struct, so that codes can be added.
     public struct Code: Hashable, Sendable {
-        enum Kind: String, Sendable {
+        package enum Kind: String, Sendable, CaseIterable {
             case closed, notFound, alreadyExists, permissionDenied, noSpace, system
             case notSecureFile, unsupportedVersion, wrongKey, keyNotAvailable, damaged, truncated
             case limitExceeded, invalidArgument, inUse, notAVault, readOnly, regularFileOnly, tampered
         }
-        let kind: Kind
+        package let kind: Kind
+        package init(kind: Kind) { self.kind = kind }
         /// The handle, file or vault was closed before.
         public static let closed = Code(kind: .closed)
         public static let notFound = Code(kind: .notFound)
@@ -61,6 +62,8 @@ public struct SecureFileError: Error, Sendable, CustomStringConvertible {
     }
 
     /// The failure of a system call, its common errors told apart.
+    // Disfavored: `SecureFileError(.invalidArgument, "…")` means the code, not the errno of the same name.
+    @_disfavoredOverload
     public init(_ errno: Errno, _ message: String, path: String? = nil) {
         let code: Code =
             switch errno {
@@ -69,6 +72,7 @@ public struct SecureFileError: Error, Sendable, CustomStringConvertible {
             case .accessDenied, .notPermitted: .permissionDenied
             case .noSpace, Errno(rawValue: 122): .noSpace  // EDQUOT
             case .readOnly: .readOnly
+            case .noKey: .keyNotAvailable
             default: .system
             }
         self.init(code, message, path: path, cause: errno)

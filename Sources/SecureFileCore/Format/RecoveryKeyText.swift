@@ -1,4 +1,5 @@
-/// A recovery key as it is typed: Crockford base32 in groups of four. FORMAT section 7. The check value is computed elsewhere: it needs a hash.
+/// A recovery key as it is typed: Crockford base32 in groups of four. FORMAT section 7. The check value is computed elsewhere: it needs a
+/// hash.
 enum RecoveryKeyText {
     /// Bytes of the key.
     static let keyCount = 20

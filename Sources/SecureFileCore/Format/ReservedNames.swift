@@ -35,7 +35,8 @@ enum ReservedNames {
         guard name.starts(with: prefix) else { return .short }
         if name.starts(with: temporaryPrefix) { return .temporary }
         if name.starts(with: longPrefix) {
-            return name.count > companionSuffix.count && name.suffix(companionSuffix.count).elementsEqual(companionSuffix) ? .companion : .long
+            return name.count > companionSuffix.count && name.suffix(companionSuffix.count).elementsEqual(companionSuffix)
+                ? .companion : .long
         }
         return directoryID.bytes.elementsEqual(name) ? .directoryID : .other
     }

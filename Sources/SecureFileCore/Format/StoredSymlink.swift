@@ -34,7 +34,8 @@ enum StoredSymlink: Equatable {
             else { return nil }
             self = .file(name: Array(name), length: length)
         } else {
-            guard let sealed = Base64URL.decode(text), sealed.count > Self.overhead, sealed.count - Self.overhead <= Self.inlineMaximum else {
+            guard let sealed = Base64URL.decode(text), sealed.count > Self.overhead, sealed.count - Self.overhead <= Self.inlineMaximum
+            else {
                 return nil
             }
             self = .inline(sealed)

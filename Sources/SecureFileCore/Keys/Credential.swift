@@ -32,3 +32,7 @@ public enum Credential: Sendable {
         }
     }
 }
+
+extension Vault {
+    public typealias Credential = SecureFileCore.Credential
+}

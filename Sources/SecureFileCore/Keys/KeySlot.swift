@@ -95,12 +95,14 @@ public struct KeySlot: Hashable, Sendable {
         }
     }
 
-    private static func argon2(_ passphrase: [UInt8], _ parameters: Argon2Parameters, _ salt: [UInt8]) throws(SecureFileError) -> SecretKey {
+    private static func argon2(_ passphrase: [UInt8], _ parameters: Argon2Parameters, _ salt: [UInt8]) throws(SecureFileError) -> SecretKey
+    {
         do { return try Argon2.hash(passphrase, salt: salt, parameters) } catch {
             switch error {
             case .limits: throw SecureFileError(.limitExceeded, "these Argon2 parameters are outside what the format allows")
             case .memory:
-                throw SecureFileError(.system, "not enough memory for the passphrase: Argon2 needs \(parameters.memoryKiB / 1024) MiB", cause: .noMemory)
+                throw SecureFileError(
+                    .system, "not enough memory for the passphrase: Argon2 needs \(parameters.memoryKiB / 1024) MiB", cause: .noMemory)
             }
         }
     }

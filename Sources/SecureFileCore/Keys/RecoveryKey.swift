@@ -19,7 +19,9 @@ public final class RecoveryKey: Sendable {
         let secret = SecretKey(copying: key)
         let expected: UInt32
         do { expected = try Self.check(secret) } catch { throw SecureFileError(error, "the recovery key cannot be checked") }
-        if expected != decoded.check { throw SecureFileError(.invalidArgument, "the recovery key is mistyped: its check characters do not fit") }
+        if expected != decoded.check {
+            throw SecureFileError(.invalidArgument, "the recovery key is mistyped: its check characters do not fit")
+        }
         self.secret = secret
     }
 

@@ -1,4 +1,4 @@
-/// Memory of a fixed length at a page boundary: what the stores read into and write from, and what blocks are sealed in and opened into.
+/// Memory of a fixed length at a cache line boundary: what the stores read into and write from, and what blocks are sealed in and opened into.
 ///
 /// The owner of the buffer is its only user at a time: it has no lock. It is wiped when it goes.
 @safe
@@ -17,7 +17,7 @@ public final class PageBuffer: @unchecked Sendable {
     public init(uninitialized count: Int) {
         precondition(count > 0)
         self.count = count
-        unsafe base = UnsafeMutableRawPointer.allocate(byteCount: count, alignment: 4096)
+        unsafe base = UnsafeMutableRawPointer.allocate(byteCount: count, alignment: 64)
     }
 
     deinit {

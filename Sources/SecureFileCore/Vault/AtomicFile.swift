@@ -28,7 +28,8 @@ enum AtomicFile {
     ) throws(Errno) {
         guard let old = try? directory.status(of: name), old.kind == .regular else { return try file.setPermissions(permissions) }
         let new = try file.status()
-        // Root may change a passphrase of somebody else's vault: it must stay theirs. Another user may not give files away; that is no failure.
+        // Root may change a passphrase of somebody else's vault: it must stay theirs. Another user may not give files away; that is no
+        // failure.
         if old.owner != new.owner || old.group != new.group { try? file.setOwner(old.owner, group: old.group) }
         try file.setPermissions(old.permissions)
     }

@@ -16,13 +16,15 @@ enum DirectoryIdentity {
         return try encode(id, key).equalsInConstantTime(content) ? id : nil
     }
 
-    /// Gives the new directory `descriptor` its id. Where the filesystem takes the attribute it becomes durable with the directory; where not,
-    /// the file is synced here.
+    /// Gives the new directory `descriptor` its id. Where the filesystem takes the attribute it becomes durable with the directory; where
+    /// not, the file is synced here.
     static func write(_ id: DirectoryID, _ key: SecretKey, to descriptor: FileDescriptor) throws(Errno) {
         let content: [UInt8]
         do { content = try encode(id, key) } catch { throw .inputOutput }
         var isAttributeRefused = false
-        do throws(Errno) { try descriptor.setExtendedAttribute(ReservedNames.directoryAttribute, content) } catch { isAttributeRefused = true }
+        do throws(Errno) { try descriptor.setExtendedAttribute(ReservedNames.directoryAttribute, content) } catch {
+            isAttributeRefused = true
+        }
         let file = try descriptor.open(ReservedNames.directoryID, [.writeOnly, .create, .exclusive, .noFollow], permissions: 0o644)
         try file.writeStream(content)
         if isAttributeRefused {
@@ -47,9 +49,10 @@ enum DirectoryIdentity {
             if error != .fileTooLarge && error != .invalidArgument { failure = error }
         }
         do {
-            if let id = try decode(file, codec.directoryKey) { return id }
+            let key = try codec.directoryKey()
+            if let id = try decode(file, key) { return id }
             let attribute = (try? descriptor.extendedAttribute(ReservedNames.directoryAttribute)) ?? []
-            if let id = try decode(attribute, codec.directoryKey) {
+            if let id = try decode(attribute, key) {
                 if codec.isWritable, failure == nil {
                     try? AtomicFile.replace(ReservedNames.directoryID, in: descriptor, with: attribute, permissions: 0o644)
                 }
@@ -57,6 +60,7 @@ enum DirectoryIdentity {
             }
         } catch { throw SecureFileError(error, "a directory's id cannot be checked", path: path) }
         if let failure { throw SecureFileError(failure, "a directory's id cannot be read", path: path) }
-        throw SecureFileError(.damaged, "the directory has lost its id: sfs.dir is missing or damaged; restore it from a backup", path: path)
+        throw SecureFileError(
+            .damaged, "the directory has lost its id: sfs.dir is missing or damaged; restore it from a backup", path: path)
     }
 }

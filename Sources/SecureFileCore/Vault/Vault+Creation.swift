@@ -14,7 +14,8 @@ extension Vault {
         }
     }
 
-    /// Makes a vault in the folder `path`, which is missing or empty. Durable when it returns; where it throws, what it made is removed again.
+    /// Makes a vault in the folder `path`, which is missing or empty. Durable when it returns; where it throws, what it made is removed
+    /// again.
     ///
     /// - Returns: the recovery key, which is stored nowhere.
     /// - Throws: ``SecureFileError``: `.alreadyExists` where the folder holds anything, `.notFound` where its parent is missing,
@@ -51,7 +52,8 @@ extension Vault {
             return true
         }
         guard isEmpty else {
-            throw SecureFileError(.alreadyExists, "the folder is not empty: a vault is made in an empty or a new one", path: path.description)
+            throw SecureFileError(
+                .alreadyExists, "the folder is not empty: a vault is made in an empty or a new one", path: path.description)
         }
         return (folder, false)
     }

@@ -3,8 +3,9 @@ extension Vault {
     ///
     /// For writing: takes the lock, records a new session (durably), and where the last one died syncs the filesystem and removes leftovers
     /// in the root. For reading: changes nothing.
-    /// - Throws: ``SecureFileError``: `.notFound` (no such folder), `.notAVault`, `.unsupportedVersion`, `.damaged`, `.wrongKey`, `.tampered`,
-    ///   `.inUse` (the message names the process), `.invalidArgument` (a passphrase that cannot be one), `.limitExceeded`, `.system`.
+    /// - Throws: ``SecureFileError``: `.notFound` (no such folder), `.notAVault`, `.unsupportedVersion`, `.damaged`, `.wrongKey`,
+    ///   `.tampered`, `.inUse` (the message names the process), `.invalidArgument` (a passphrase that cannot be one), `.limitExceeded`,
+    ///   `.system`.
     ///
     /// `content` says how the engine is to behave; `log` takes lines about what was accepted leniently or failed in the background.
     public static func open(

@@ -1,6 +1,8 @@
 extension VaultConfiguration {
     private enum Refusal: Error {
-        case notAVault, unsupported(String), damaged(String)
+        case notAVault
+        case unsupported(String)
+        case damaged(String)
     }
 
     /// The configuration in the content of `sfs.json`.
@@ -8,7 +10,7 @@ extension VaultConfiguration {
     /// - Parameter path: the file, for messages.
     /// - Throws: ``SecureFileError``, in this order: `.damaged` where it is no JSON object or passes the limits, `.notAVault` where it is
     ///   somebody else's, `.unsupportedVersion` for another format, `.damaged` where the checksum does not fit, `.unsupportedVersion` for a
-    ///   feature, cipher or kind of slot that is not known, `.damaged` for anything else that does not follow the format.
+    ///   feature or cipher that is not known, `.damaged` for anything else that does not follow the format.
     static func parse(_ text: [UInt8], path: String) throws(SecureFileError) -> VaultConfiguration {
         do throws(Refusal) {
             return try parse(text)
@@ -16,7 +18,8 @@ extension VaultConfiguration {
             switch error {
             case .notAVault: throw SecureFileError(.notAVault, "this is not the configuration of a SecureFS vault", path: path)
             case .unsupported(let what):
-                throw SecureFileError(.unsupportedVersion, "the vault was made by another version of SecureFS (\(what)): update", path: path)
+                throw SecureFileError(
+                    .unsupportedVersion, "the vault was made by another version of SecureFS (\(what)): update", path: path)
             case .damaged(let what):
                 throw SecureFileError(.damaged, "the vault's configuration is damaged (\(what)): restore it from a backup", path: path)
             }
@@ -26,15 +29,18 @@ extension VaultConfiguration {
     private static func parse(_ text: [UInt8]) throws(Refusal) -> VaultConfiguration {
         guard let members = StrictJSON(parsing: text)?.object else { throw .damaged("no JSON object") }
         guard members["magic"] == .string(magic) else {
-            // A flipped bit in the magic must not hide a vault.
-            throw members["volumeId"] != nil && members["slots"] != nil ? .damaged("its magic is wrong") : .notAVault
+            // A flipped bit in the magic must not hide a vault: another magic on purpose has a checksum that fits.
+            if members["volumeId"] != nil, members["slots"] != nil { try verifyChecksum(members) }
+            throw .notAVault
         }
         guard let format = members["format"]?.integer else { throw .damaged("it names no format") }
         guard format == Self.format else { throw .unsupported("format \(format)") }
         try verifyChecksum(members)
-        try verifyMembers(members, [
-            "magic", "format", "features", "volumeId", "keyId", "cipher", "created", "slots", "mac", "checksum",
-        ])
+        try verifyMembers(
+            members,
+            [
+                "magic", "format", "features", "volumeId", "keyId", "cipher", "created", "slots", "mac", "checksum",
+            ])
         guard let features = members["features"]?.array else { throw .damaged("features") }
         guard features.isEmpty else { throw .unsupported("it uses features that are not known here") }
         guard let cipherName = members["cipher"]?.string else { throw .damaged("cipher") }
@@ -78,7 +84,7 @@ extension VaultConfiguration {
     private static func parse(slot: [String: StrictJSON]) throws(Refusal) -> KeySlot {
         try verifyMembers(slot, ["id", "type", "kdf", "nonce", "wrapped"])
         guard let typeName = slot["type"]?.string, let kdf = slot["kdf"]?.object else { throw .damaged("a key slot") }
-        guard let type = KeySlot.SlotType(rawValue: typeName) else { throw .unsupported("it has a key slot of a kind that is not known here") }
+        guard let type = KeySlot.SlotType(rawValue: typeName) else { throw .damaged("a key slot's type") }
         let derivation = try parse(kdf: kdf, of: type)
         return KeySlot(
             id: try hex(slot, "id", 8), type: type, derivation: derivation, nonce: try hex(slot, "nonce", 12),
@@ -99,8 +105,7 @@ extension VaultConfiguration {
         case (.recovery, "hkdf-sha256"), (.keyFile, "hkdf-sha256"):
             try verifyMembers(kdf, ["algorithm", "salt"])
             return .hkdf(salt: salt)
-        case (_, .some): throw .unsupported("it has a key derivation that is not known here")
-        case (_, nil): throw .damaged("a key slot's derivation")
+        default: throw .damaged("a key slot's derivation")
         }
     }
 }

@@ -27,13 +27,15 @@ extension VaultDirectory {
         return try VaultDirectory(made, id, codec)
     }
 
-    private func make(_ id: DirectoryID, _ name: StoredName, _ permissions: UInt32, _ owner: (UInt32, UInt32)?) throws(Errno) -> FileDescriptor {
+    private func make(_ id: DirectoryID, _ name: StoredName, _ permissions: UInt32, _ owner: (UInt32, UInt32)?) throws(Errno)
+        -> FileDescriptor
+    {
         let temporary = try AtomicFile.temporaryName()
         // The owner's own bits are needed to put the id into it. The mode is given here, not later, so that a default ACL counts.
         try descriptor.makeDirectory(temporary, permissions: permissions | 0o700)
         do throws(Errno) {
             let made = try descriptor.open(temporary, [.readOnly, .directory, .noFollow])
-            try DirectoryIdentity.write(id, codec.directoryKey, to: made)
+            try DirectoryIdentity.write(id, codec.directoryKeyOrErrno(), to: made)
             let status = try made.status()
             if let owner, owner != (status.owner, status.group) {
                 try made.setOwner(owner.0, group: status.permissions & 0o2000 == 0 ? owner.1 : nil)

@@ -19,11 +19,11 @@ extension VaultDirectory {
         try explained("a directory cannot be removed", path: name.path) { () throws(Errno) in
             try requireWritable()
             try exclusively(name) { () throws(Errno) in
-                try requireVacant(name)
+                let victim = try requireVacant(name)
                 let aside = try AtomicFile.temporaryName()
                 try descriptor.rename(name.entry, to: descriptor, aside)
                 do throws(Errno) {
-                    try dispose(aside)
+                    try dispose(aside, victim)
                 } catch {
                     // Somebody made an entry meanwhile, without the locks a mount has: nothing happened.
                     try descriptor.rename(aside, to: descriptor, name.entry, .noReplace)
@@ -34,8 +34,9 @@ extension VaultDirectory {
         }
     }
 
+    /// - Returns: the directory, open.
     /// - Throws: `.notEmpty`, `.notDirectory`, or why it cannot be looked into.
-    func requireVacant(_ name: StoredName) throws(Errno) {
+    func requireVacant(_ name: StoredName) throws(Errno) -> FileDescriptor {
         let victim = try openForRemoval(name.entry)
         let stream = try DirectoryStream(victim.descriptor)
         while let entry = try stream.next() {
@@ -46,6 +47,7 @@ extension VaultDirectory {
                 throw .notEmpty
             }
         }
+        return victim.descriptor
     }
 
     /// A directory is removed whatever its own mode: where it may not be listed, its mode is changed first. `permissions` is what it was.
@@ -62,38 +64,47 @@ extension VaultDirectory {
     /// Removes the directory `aside`, which has a temporary name, with the reserved names in it.
     ///
     /// - Throws: `.notEmpty` where it holds more; then it has its id again.
-    func dispose(_ aside: RawPath) throws(Errno) { try Self.dispose(aside, in: descriptor, depth: 0, codec) }
+    func dispose(_ aside: RawPath, _ victim: FileDescriptor) throws(Errno) { try Self.dispose(aside, victim, in: descriptor, depth: 0) }
 
     /// Removes a leftover: a file or a directory with a temporary name. A failure leaves it.
-    func discard(_ temporary: RawPath) { Self.discard(temporary, in: descriptor, depth: 0, codec) }
+    func discard(_ temporary: RawPath) { Self.discard(temporary, in: descriptor, depth: 0) }
 
     private static let depthMaximum = 8
 
-    private static func discard(_ temporary: RawPath, in descriptor: FileDescriptor, depth: Int, _ codec: VaultCodec) {
+    private static func discard(_ temporary: RawPath, in descriptor: FileDescriptor, depth: Int) {
         do throws(Errno) { try descriptor.remove(temporary) } catch {
             guard error == .isDirectory || error == .notPermitted, depth < depthMaximum else { return }
-            try? dispose(temporary, in: descriptor, depth: depth + 1, codec)
+            guard let victim = try? descriptor.open(temporary, [.readOnly, .directory, .noFollow]) else { return }
+            try? dispose(temporary, victim, in: descriptor, depth: depth + 1)
         }
     }
 
-    private static func dispose(_ aside: RawPath, in descriptor: FileDescriptor, depth: Int, _ codec: VaultCodec) throws(Errno) {
-        let victim = try descriptor.open(aside, [.readOnly, .directory, .noFollow])
+    private static func dispose(_ aside: RawPath, _ victim: FileDescriptor, in descriptor: FileDescriptor, depth: Int) throws(Errno) {
         let permissions = try victim.status().permissions
         if permissions & 0o700 != 0o700 { try victim.setPermissions(permissions | 0o700) }
         let content = (try? AtomicFile.read(ReservedNames.directoryID, in: victim, limit: DirectoryIdentity.length)) ?? nil
-        let stream = try DirectoryStream(victim)
-        while let entry = try stream.next() {
-            switch ReservedNames.meaning(of: entry.name) {
-            case .temporary: discard(RawPath(entry.name), in: victim, depth: depth, codec)
-            case .directoryID, .companion: try? victim.remove(RawPath(entry.name))
-            case .dots, .short, .long, .other: continue
-            }
-        }
+        try? victim.remove(ReservedNames.directoryID)
         do throws(Errno) {
+            // The id was all there is in nearly every directory.
+            do throws(Errno) { return try descriptor.removeDirectory(aside) } catch { try discardReserved(in: victim, depth: depth) }
             try descriptor.removeDirectory(aside)
         } catch {
             if let content { try? AtomicFile.replace(ReservedNames.directoryID, in: victim, with: content, permissions: 0o644) }
             throw error == .exists ? .notEmpty : error
         }
+    }
+
+    /// - Throws: `.notEmpty`, with nothing removed, where there is more than reserved names.
+    private static func discardReserved(in victim: FileDescriptor, depth: Int) throws(Errno) {
+        let stream = try DirectoryStream(victim)
+        var leftovers: [RawPath] = []
+        while let entry = try stream.next() {
+            switch ReservedNames.meaning(of: entry.name) {
+            case .dots, .directoryID: continue
+            case .temporary, .companion: leftovers.append(RawPath(entry.name))
+            case .short, .long, .other: throw .notEmpty
+            }
+        }
+        for name in leftovers { discard(name, in: victim, depth: depth) }
     }
 }

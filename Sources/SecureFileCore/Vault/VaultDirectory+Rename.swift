@@ -48,10 +48,10 @@ extension VaultDirectory {
         }
     }
 
-    /// Puts the directory `name` in the place of one that is empty to the user, in one step: the two are exchanged, and the empty one, which
-    /// then has the old name, is removed. A loss of power between the steps leaves an empty directory there.
+    /// Puts the directory `name` in the place of one that is empty to the user, in one step: the two are exchanged, and the empty one,
+    /// which then has the old name, is removed. A loss of power between the steps leaves an empty directory there.
     private func replaceDirectory(_ name: StoredName, in directory: VaultDirectory, _ newName: StoredName) throws(Errno) {
-        try directory.requireVacant(newName)
+        let victim = try directory.requireVacant(newName)
         let aside = try AtomicFile.temporaryName()
         do throws(Errno) {
             try descriptor.rename(name.entry, to: directory.descriptor, newName.entry, .exchange)
@@ -61,7 +61,7 @@ extension VaultDirectory {
         }
         try descriptor.rename(name.entry, to: descriptor, aside)
         do throws(Errno) {
-            try dispose(aside)
+            try dispose(aside, victim)
         } catch {
             // Somebody made an entry in it meanwhile: back.
             try descriptor.rename(aside, to: descriptor, name.entry, .noReplace)

@@ -64,7 +64,8 @@ extension VaultDirectory {
     ///
     /// - Throws: ``SecureFileError``: `.damaged` where it does not open, with the cause `.invalidArgument` for anything but a symlink.
     public func symlinkTarget(_ name: StoredName) throws(SecureFileError) -> [UInt8] {
-        let text = try explained("a symlink cannot be read", path: name.path) { () throws(Errno) in try descriptor.symlinkTarget(name.entry) }
+        let text = try explained("a symlink cannot be read", path: name.path) { () throws(Errno) in try descriptor.symlinkTarget(name.entry)
+        }
         guard let stored = StoredSymlink(text: text) else { throw damaged(name) }
         switch stored {
         case .inline(let sealed): return try open(sealed, name)
@@ -86,7 +87,7 @@ extension VaultDirectory {
             let target = try codec.symlinks.open(Array(sealed.dropFirst(16)), associatedData: [Self.label, random])
             if !target.contains(0) { return target }
         } catch {
-            if error == .library { throw SecureFileError(error, "a symlink cannot be read", path: name.path) }
+            if error != .authentication { throw SecureFileError(error, "a symlink cannot be read", path: name.path) }
         }
         throw damaged(name)
     }

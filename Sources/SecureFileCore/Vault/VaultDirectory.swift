@@ -42,16 +42,35 @@ public final class VaultDirectory: Sendable {
         do { return try names.encode(name) } catch { throw SecureFileError(error, "a name cannot be encrypted") }
     }
 
-    /// The user's name of an entry of the backing directory; nil where it is reserved or foreign. One read of the companion for a long name.
+    /// The user's name of an entry of the backing directory; nil where it is reserved or foreign. One read of the companion for a long
+    /// name.
+    ///
+    /// - Throws: `.noKey` while the key is locked away; the system's error.
     func plaintextName(of entry: [UInt8]) throws(Errno) -> (name: [UInt8], stored: StoredName)? {
+        let sealed: [UInt8]?
         switch ReservedNames.meaning(of: entry) {
-        case .short:
-            return names.decode(short: entry).map { ($0, StoredName(entry: RawPath(entry), companion: nil)) }
+        case .short: sealed = nil
         case .long:
-            guard let sealed = try companion(of: entry) else { return nil }
-            return names.decode(long: entry, companion: sealed).map { ($0, StoredName(entry: RawPath(entry), companion: sealed)) }
+            sealed = try companion(of: entry)
+            if sealed == nil { return nil }
         case .dots, .companion, .temporary, .directoryID, .other: return nil
         }
+        do {
+            let name = if let sealed { try names.decode(long: entry, companion: sealed) } else { try names.decode(short: entry) }
+            return name.map { ($0, StoredName(entry: RawPath(entry), companion: sealed)) }
+        } catch { throw error == .noKey ? .noKey : .inputOutput }
+    }
+
+    /// The user's name of what is stored as `name`: for a caller who kept only that.
+    ///
+    /// - Throws: ``SecureFileError``: `.keyNotAvailable`; `.damaged` for a name that is not of this directory.
+    public func plaintextName(of name: StoredName) throws(SecureFileError) -> [UInt8] {
+        let entry = Array(name.entry.bytes)
+        do {
+            let plain = if let sealed = name.companion { try names.decode(long: entry, companion: sealed) } else { try names.decode(short: entry) }
+            if let plain { return plain }
+        } catch { throw SecureFileError(error, "a name cannot be decrypted", path: name.path) }
+        throw SecureFileError(.damaged, "a name is not of this directory", path: name.path)
     }
 
     private func companion(of entry: [UInt8]) throws(Errno) -> [UInt8]? {
@@ -75,8 +94,8 @@ public final class VaultDirectory: Sendable {
         return status
     }
 
-    /// The size a user sees of an entry with the backing status `status`: regular files and symlinks; a directory's is the backing's. A file
-    /// whose session died may have less: its own ``SecureFile`` knows.
+    /// The size a user sees of an entry with the backing status `status`: regular files and symlinks; a directory's is the backing's. A
+    /// file whose session died may have less: its own ``SecureFile`` knows.
     public func plaintextSize(_ status: FileStatus, _ name: StoredName) throws(Errno) -> Int64 {
         switch status.kind {
         case .regular: return ContentGeometry.size(backingLength: status.size).rawValue
@@ -110,7 +129,8 @@ public final class VaultDirectory: Sendable {
 
     /// Opens the backing file of a regular file.
     ///
-    /// - Throws: `.isDirectory`; `.noEntry` for sockets, pipes and devices; the system's error for a symlink (ELOOP), which is never followed.
+    /// - Throws: `.isDirectory`; `.noEntry` for sockets, pipes and devices; the system's error for a symlink (ELOOP), which is never
+    ///   followed.
     public func openFile(_ name: StoredName, _ mode: FileDescriptor.OpenMode) throws(Errno) -> FileDescriptor {
         let file = try descriptor.open(name.entry, mode.union([.noFollow, .nonBlocking]))
         switch try file.status().kind {
@@ -126,7 +146,8 @@ public final class VaultDirectory: Sendable {
 
     // MARK: Durability
 
-    /// Entries made, renamed and removed so far are on the disk when this returns, and new directories are usable. FORMAT sections 5 and 5.2.
+    /// Entries made, renamed and removed so far are on the disk when this returns, and new directories are usable. FORMAT sections 5 and
+    /// 5.2.
     public func synchronize() throws(SecureFileError) {
         try explained("a directory cannot be synced") { () throws(Errno) in
             do throws(Errno) {

@@ -89,7 +89,8 @@ public final class VaultKeySlots: Sendable {
             let rest = slots.filter { $0.id != slotID }
             if rest.count == slots.count { throw SecureFileError(.notFound, "the vault has no such key slot", path: self.path.description) }
             if rest.isEmpty {
-                throw SecureFileError(.invalidArgument, "this is the last key slot: without it nothing opens the vault", path: self.path.description)
+                throw SecureFileError(
+                    .invalidArgument, "this is the last key slot: without it nothing opens the vault", path: self.path.description)
             }
             return rest
         }

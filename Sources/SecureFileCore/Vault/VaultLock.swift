@@ -1,4 +1,5 @@
-/// The right to write to a vault: an exclusive lock of `sfs.lock`, which the kernel takes back from a process that dies. FORMAT section 8.2.
+/// The right to write to a vault: an exclusive lock of `sfs.lock`, which the kernel takes back from a process that dies. FORMAT section
+/// 8.2.
 final class VaultLock: Sendable {
     private let file: FileDescriptor
 
@@ -19,7 +20,9 @@ final class VaultLock: Sendable {
             let file = try folder.open(ReservedNames.lock, [.readWrite, .create, .noFollow], permissions: 0o600)
             guard try file.tryLock() else { return nil }
             let mine = try file.status()
-            if let named = try? folder.status(of: ReservedNames.lock), named.inode == mine.inode, named.device == mine.device { return file }
+            if let named = try? folder.status(of: ReservedNames.lock), named.inode == mine.inode, named.device == mine.device {
+                return file
+            }
         }
         throw .busy
     }

@@ -20,7 +20,8 @@ enum KeyWrap {
     }
 
     /// - Throws: `.authentication` where the tag does not fit.
-    static func unwrap(_ wrapped: [UInt8], under kek: SecretKey, nonce: [UInt8], associatedData: [UInt8]) throws(CryptoFailure) -> SecretKey {
+    static func unwrap(_ wrapped: [UInt8], under kek: SecretKey, nonce: [UInt8], associatedData: [UInt8]) throws(CryptoFailure) -> SecretKey
+    {
         precondition(kek.count == 32 && nonce.count == nonceLength)
         guard wrapped.count > tagLength else { throw .authentication }
         let context = GCMContext()

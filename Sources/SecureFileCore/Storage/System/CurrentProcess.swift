@@ -5,10 +5,16 @@ public enum CurrentProcess {
     /// The process ID. The corresponding C function is `getpid`.
     public static var id: Int32 { getpid() }
 
+    /// Lets other threads run. The corresponding C function is `sched_yield`.
+    static func yieldProcessor() { sched_yield() }
+
     /// Seconds since 1970 by the system's clock.
     public static var secondsSince1970: Int64 {
         var now = timespec()
         _ = unsafe clock_gettime(CLOCK_REALTIME, &now)
         return Int64(now.tv_sec)
     }
+
+    /// Does nothing for a while. The corresponding C function is `usleep`.
+    public static func pause(milliseconds: UInt32) { _ = usleep(milliseconds * 1000) }
 }

@@ -1,0 +1,46 @@
+import SecureFileCore
+import Synchronization
+
+/// The backing file of an open content file. Its descriptor can be exchanged for one that may also write, while the content stays the same
+/// object.
+final class BackingFile: ByteStore {
+    private let current: Mutex<PosixByteStore>
+
+    init(_ descriptor: FileDescriptor) { current = Mutex(PosixByteStore(descriptor)) }
+
+    private var store: PosixByteStore { current.withLock { $0 } }
+    var descriptor: FileDescriptor { store.descriptor }
+
+    /// - Parameter descriptor: Of the same inode.
+    func exchange(for descriptor: FileDescriptor) { current.withLock { $0 = PosixByteStore(descriptor) } }
+
+    func length() throws(Errno) -> Int64 { try store.length() }
+    func read(at offset: BackingOffset, into buffer: PageBuffer, _ range: Range<Int>) throws(Errno) -> Int {
+        try store.read(at: offset, into: buffer, range)
+    }
+    func write(_ buffer: PageBuffer, _ range: Range<Int>, at offset: BackingOffset) throws(Errno) {
+        try store.write(buffer, range, at: offset)
+    }
+    func setLength(_ length: Int64) throws(Errno) { try store.setLength(length) }
+    func synchronize(attributes: Bool) throws(Errno) { try store.synchronize(attributes: attributes) }
+    func punchHole(at offset: BackingOffset, count: Int64) throws(Errno) { try store.punchHole(at: offset, count: count) }
+    func reserve(at offset: BackingOffset, count: Int64) throws(Errno) { try store.reserve(at: offset, count: count) }
+    func nextData(at offset: BackingOffset) throws(Errno) -> BackingOffset? { try store.nextData(at: offset) }
+    func modificationTime() throws(Errno) -> FileTime? { try store.modificationTime() }
+    func restore(modified: FileTime) throws(Errno) { try store.restore(modified: modified) }
+}
+
+/// The content of a node's file while somebody uses it. Protected by the lock of ``Node/content``, but for the file, which has its own.
+final class OpenContent: @unchecked Sendable {
+    let file: SecureFile
+    let backing: BackingFile
+    var isWritable: Bool
+    /// Open handles and operations under way.
+    var users = 0
+
+    init(_ file: SecureFile, _ backing: BackingFile, isWritable: Bool) {
+        self.file = file
+        self.backing = backing
+        self.isWritable = isWritable
+    }
+}

@@ -1,0 +1,50 @@
+import SecureFileCore
+import Synchronization
+
+/// The directories that programs have open.
+final class DirectoryHandles: Sendable {
+    private struct State: Sendable {
+        var open: [HandleID: DirectoryHandle] = [:]
+        var next: UInt64 = 1
+    }
+    private let state = Mutex(State())
+
+    func add(_ handle: DirectoryHandle) -> HandleID {
+        state.withLock { state in
+            let id = HandleID(rawValue: state.next)
+            state.next += 1
+            state.open[id] = handle
+            return id
+        }
+    }
+
+    func get(_ id: HandleID) throws(Errno) -> DirectoryHandle {
+        guard let handle = state.withLock({ $0.open[id] }) else { throw .badDescriptor }
+        return handle
+    }
+
+    func remove(_ id: HandleID) {
+        let removed = state.withLock { $0.open.removeValue(forKey: id) }
+        _ = removed
+    }
+}
+
+/// One of them. The kernel asks one question at a time of an open directory, but not of all its descriptors: the lock makes sure.
+final class DirectoryHandle: Sendable {
+    let directory: VaultDirectory
+    let reading: Mutex<Reading>
+
+    struct Reading: Sendable {
+        /// Nil for a directory that has been removed: it is empty.
+        var stream: VaultDirectoryStream?
+        /// Where the stream stands.
+        var position = 0
+        /// An entry that was read but did not fit into the last reply.
+        var left: VaultDirectoryStream.Entry?
+    }
+
+    init(_ directory: VaultDirectory, _ stream: VaultDirectoryStream?) {
+        self.directory = directory
+        reading = Mutex(Reading(stream: stream))
+    }
+}

@@ -1,0 +1,65 @@
+import SecureFileCore
+
+/// A file system in Swift terms: what stands between the FUSE trampolines and the vault.
+///
+/// Every method may be called from several threads at once. Permissions are checked by the kernel (`default_permissions`). Errors are the
+/// system's numbers, because that is all a program on the other side ever sees.
+package protocol FileSystemOperations: AnyObject, Sendable {
+    /// The file system keeps POSIX access control lists itself (inheritance, modes kept in step).
+    var keepsAccessControlLists: Bool { get }
+    /// Nobody else changes the files: what the kernel remembers stays true.
+    var isSoleUser: Bool { get }
+
+    // Names
+    /// Nil when there is no such entry: the kernel may remember that.
+    func lookup(_ name: [UInt8], in parent: NodeID) throws(Errno) -> Entry?
+    func forget(_ node: NodeID, count: UInt64)
+    func makeFile(_ name: [UInt8], in parent: NodeID, mode: UInt32, _ caller: Caller) throws(Errno) -> Entry
+    func makeDirectory(_ name: [UInt8], in parent: NodeID, mode: UInt32, _ caller: Caller) throws(Errno) -> Entry
+    func makeSymlink(_ name: [UInt8], in parent: NodeID, target: [UInt8], _ caller: Caller) throws(Errno) -> Entry
+    func symlinkTarget(of node: NodeID) throws(Errno) -> [UInt8]
+    func link(_ node: NodeID, as name: [UInt8], in parent: NodeID) throws(Errno) -> Entry
+    func remove(_ name: [UInt8], in parent: NodeID) throws(Errno)
+    func removeDirectory(_ name: [UInt8], in parent: NodeID) throws(Errno)
+    func rename(
+        _ name: [UInt8], in parent: NodeID, to newName: [UInt8], in newParent: NodeID, _ rule: FileDescriptor.RenameRule
+    ) throws(Errno)
+
+    // Attributes
+    func attributes(of node: NodeID) throws(Errno) -> FileStatus
+    func setAttributes(of node: NodeID, _ handle: HandleID?, _ change: AttributeChange) throws(Errno) -> FileStatus
+    func filesystemStatus() throws(Errno) -> FilesystemStatus
+    func extendedAttribute(_ name: [UInt8], of node: NodeID) throws(Errno) -> [UInt8]
+    func setExtendedAttribute(
+        _ name: [UInt8], of node: NodeID, _ value: [UInt8], _ rule: FileDescriptor.AttributeRule, _ caller: Caller
+    ) throws(Errno)
+    func removeExtendedAttribute(_ name: [UInt8], of node: NodeID) throws(Errno)
+    func extendedAttributeNames(of node: NodeID) throws(Errno) -> [[UInt8]]
+
+    // Files
+    func create(
+        _ name: [UInt8], in parent: NodeID, mode: UInt32, _ intent: OpenIntent, _ caller: Caller
+    ) throws(Errno) -> (entry: Entry, handle: HandleID)
+    /// A file without a name (O_TMPFILE).
+    func createUnnamed(
+        in parent: NodeID, mode: UInt32, _ intent: OpenIntent, _ caller: Caller
+    ) throws(Errno) -> (entry: Entry, handle: HandleID)
+    func open(_ node: NodeID, _ intent: OpenIntent) throws(Errno) -> HandleID
+    /// Reads into the front of `buffer`; fewer than `count` bytes only at the end of the file.
+    func read(_ node: NodeID, _ handle: HandleID, at offset: Int64, count: Int, into buffer: PageBuffer) throws(Errno) -> Int
+    func write(_ node: NodeID, _ handle: HandleID, _ data: Span<UInt8>, at offset: Int64, killsPrivileges: Bool) throws(Errno)
+    func flush(_ node: NodeID, _ handle: HandleID) throws(Errno)
+    func release(_ node: NodeID, _ handle: HandleID)
+    func synchronize(_ node: NodeID, _ handle: HandleID) throws(Errno)
+    func allocate(_ node: NodeID, _ handle: HandleID, at offset: Int64, count: Int64, _ mode: AllocationMode) throws(Errno)
+    func seek(_ node: NodeID, _ handle: HandleID, from offset: Int64, to target: SeekTarget) throws(Errno) -> Int64
+
+    // Directories
+    func openDirectory(_ node: NodeID) throws(Errno) -> HandleID
+    /// Reports entries from `position` on (0: from the beginning), with attributes and lookups where `withAttributes`.
+    func readDirectory(
+        _ node: NodeID, _ handle: HandleID, from position: Int, withAttributes: Bool, into reply: any DirectoryReply
+    ) throws(Errno)
+    func releaseDirectory(_ node: NodeID, _ handle: HandleID)
+    func synchronizeDirectory(_ node: NodeID, _ handle: HandleID) throws(Errno)
+}

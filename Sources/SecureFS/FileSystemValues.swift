@@ -1,0 +1,84 @@
+import SecureFileCore
+
+/// What the kernel calls an inode of the mount: our own number, never used twice while the process lives.
+package struct NodeID: RawRepresentable, Hashable, Sendable {
+    package var rawValue: UInt64
+    package init(rawValue: UInt64) { self.rawValue = rawValue }
+    package static let root = NodeID(rawValue: 1)
+}
+
+/// An open file or directory, as the kernel names it.
+package struct HandleID: RawRepresentable, Hashable, Sendable {
+    package var rawValue: UInt64
+    package init(rawValue: UInt64) { self.rawValue = rawValue }
+}
+
+/// Who makes a request. It travels with the request, as a value: one request's user never shows in another's.
+package struct Caller: Sendable {
+    package var user: UInt32
+    package var group: UInt32
+    package var process: Int32
+    package var umask: UInt32
+    package init(user: UInt32, group: UInt32, process: Int32, umask: UInt32) {
+        self.user = user
+        self.group = group
+        self.process = process
+        self.umask = umask
+    }
+}
+
+/// The answer to a lookup: a node, its lookup count raised by one, and its attributes.
+package struct Entry: Sendable {
+    package var node: NodeID
+    package var attributes: FileStatus
+    package init(node: NodeID, attributes: FileStatus) {
+        self.node = node
+        self.attributes = attributes
+    }
+}
+
+/// How a file is opened: what is left of open(2)'s flags once the kernel has done its part.
+package struct OpenIntent: Sendable {
+    package var reads: Bool
+    package var writes: Bool
+    package var truncates: Bool
+    /// Set-id bits are to be cleared with the truncation (the caller may not keep them).
+    package var killsPrivileges: Bool
+    package init(reads: Bool, writes: Bool, truncates: Bool = false, killsPrivileges: Bool = false) {
+        self.reads = reads
+        self.writes = writes
+        self.truncates = truncates
+        self.killsPrivileges = killsPrivileges
+    }
+}
+
+/// What setattr is to change; nil and `.keep` leave a thing as it is.
+package struct AttributeChange: Sendable {
+    package var permissions: UInt32?
+    package var owner: UInt32?
+    package var group: UInt32?
+    package var size: Int64?
+    package var accessed = FileDescriptor.TimeChange.keep
+    package var modified = FileDescriptor.TimeChange.keep
+    /// Set-id bits are to be cleared along with a new size or owner.
+    package var killsPrivileges = false
+    package init() {}
+}
+
+/// What fallocate(2) is to do.
+package enum AllocationMode: Sendable {
+    case allocate(keepSize: Bool)
+    case punchHole
+    case zeroRange(keepSize: Bool)
+}
+
+/// What lseek(2) is to look for.
+package enum SeekTarget: Sendable { case data, hole }
+
+/// Takes the entries of a directory until the reply is full.
+package protocol DirectoryReply: AnyObject {
+    /// Adds an entry by name and kind; false when there is no room, and then nothing was added.
+    func add(_ name: [UInt8], inode: UInt64, kind: FileKind, nextPosition: Int) -> Bool
+    /// Adds an entry with its attributes. An entry whose node is nil is shown, but not looked up (`.` and `..`).
+    func add(_ name: [UInt8], _ attributes: FileStatus, node: NodeID?, nextPosition: Int) -> Bool
+}

@@ -1,0 +1,69 @@
+import CFuse
+import Glibc
+import SecureFileCore
+
+/// What one thread of the loop keeps: the request it works on, and the memory replies are made in.
+final class FuseWorker {
+    /// Bytes of the largest request: 1 MiB of data and the headers before it.
+    static let largestData = 1 << 20
+    static let inputBytes = largestData + 4096
+
+    let input = PageBuffer(uninitialized: FuseWorker.inputBytes)
+    private(set) lazy var output = PageBuffer(uninitialized: FuseWorker.largestData)
+    /// What libfuse 3.14 does not pass on of the request in hand.
+    var request = RawRequest()
+
+    func output(atLeast count: Int) -> PageBuffer { count <= output.count ? output : PageBuffer(uninitialized: count) }
+}
+
+/// The parts of a request that are read before libfuse sees it. See /usr/include/linux/fuse.h.
+struct RawRequest {
+    var opcode: UInt32 = 0
+    var unique: UInt64 = 0
+    /// The caller may not keep the set-id bits of the file it changes (FUSE_HANDLE_KILLPRIV_V2).
+    var killsPrivileges = false
+    /// A create that is a FUSE_TMPFILE in truth.
+    var isUnnamed = false
+    /// May take long: moves much data, or waits for the disk.
+    var isSlow = false
+    /// Nobody waits for it.
+    var isBackground = false
+}
+
+extension RawRequest {
+    // Opcodes, and the offsets of fields behind the 40-byte header.
+    private static let header = 40
+    private static let tmpfile: UInt32 = 51
+    private static let smallData = 128 << 10
+
+    /// Looks at the `count` bytes the device gave; turns FUSE_TMPFILE, which libfuse 3.14 does not know, into a create.
+    init(reading input: PageBuffer, count: Int) {
+        guard count >= RawRequest.header else { return }
+        opcode = input.load(at: 4)
+        unique = input.load(at: 8)
+        switch fuse_opcode(rawValue: opcode) {
+        case FUSE_WRITE where count >= 80:
+            killsPrivileges = input.load(at: 40 + 20, as: UInt32.self) & UInt32(FUSE_WRITE_KILL_SUIDGID) != 0
+            isSlow = count > RawRequest.smallData
+        case FUSE_SETATTR where count >= 48:
+            let valid: UInt32 = input.load(at: 40)
+            killsPrivileges = valid & UInt32(FATTR_KILL_SUIDGID) != 0
+            isSlow = valid & UInt32(FATTR_SIZE) != 0
+        case FUSE_OPEN where count >= 48:
+            killsPrivileges = input.load(at: 44, as: UInt32.self) & UInt32(FUSE_OPEN_KILL_SUIDGID) != 0
+        case FUSE_CREATE where count >= 56:
+            killsPrivileges = input.load(at: 52, as: UInt32.self) & UInt32(FUSE_OPEN_KILL_SUIDGID) != 0
+        case FUSE_READ where count >= 64:
+            isSlow = input.load(at: 56, as: UInt32.self) > UInt32(RawRequest.smallData)
+        case FUSE_FSYNC, FUSE_FSYNCDIR, FUSE_FALLOCATE, FUSE_COPY_FILE_RANGE:
+            isSlow = true
+        case FUSE_RELEASE, FUSE_RELEASEDIR, FUSE_FORGET, FUSE_BATCH_FORGET, FUSE_INTERRUPT:
+            isBackground = true
+        default:
+            if opcode == RawRequest.tmpfile {
+                isUnnamed = true
+                input.store(FUSE_CREATE.rawValue, at: 4)
+            }
+        }
+    }
+}

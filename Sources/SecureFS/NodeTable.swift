@@ -1,0 +1,196 @@
+import SecureFileCore
+import Synchronization
+
+/// All nodes, by our number and by backing inode.
+///
+/// One short lock for everything: no call is made to the system under it. Numbers are never used twice. A node stays as long as the kernel
+/// knows it, its file is open, or another node is found through it; that way a backing inode has one node at any time.
+final class NodeTable: Sendable {
+    private struct Tables: Sendable {
+        var byID: [NodeID: Node] = [:]
+        var byKey: [InodeKey: Node] = [:]
+        var nextID: UInt64 = 2
+    }
+    private let tables = Mutex(Tables())
+    let root: Node
+
+    init(root status: FileStatus) {
+        root = Node(.root, InodeKey(status), .directory)
+        root.lookups = 1
+        let root = root
+        tables.withLock { tables in
+            tables.byID[.root] = root
+            tables.byKey[root.key] = root
+        }
+    }
+
+    var count: Int { tables.withLock { $0.byID.count } }
+
+    func node(_ id: NodeID) throws(Errno) -> Node {
+        guard let node = tables.withLock({ $0.byID[id] }) else { throw .stale }
+        return node
+    }
+
+    func find(_ key: InodeKey) -> Node? { tables.withLock { $0.byKey[key] } }
+
+    /// The node of an inode that was found as `alias`; made if it is not known. The kernel will be told: its lookup count is raised.
+    ///
+    /// - Parameter isNew: The inode was made just now: whatever the index says of its number is of an inode that is gone.
+    func enter(_ status: FileStatus, as alias: Alias, isNew: Bool = false) -> Node {
+        let key = InodeKey(status)
+        return tables.withLock { tables in
+            if isNew, let stale = tables.byKey[key] { NodeTable.hide(stale, &tables) }
+            // Another kind under the same number is another inode: it was exchanged behind our back.
+            if let known = tables.byKey[key], known.kind != status.kind { NodeTable.hide(known, &tables) }
+            let node = tables.byKey[key] ?? NodeTable.make(key, status.kind, &tables)
+            if isNew { node.hasNoAttributes = true }
+            node.lookups += 1
+            NodeTable.add(alias, to: node)
+            return node
+        }
+    }
+
+    private static func make(_ key: InodeKey, _ kind: FileKind, _ tables: inout Tables) -> Node {
+        let node = Node(NodeID(rawValue: tables.nextID), key, kind)
+        tables.nextID += 1
+        tables.byID[node.id] = node
+        tables.byKey[key] = node
+        return node
+    }
+
+    /// A node for an inode that has no name yet (O_TMPFILE).
+    func enterUnnamed(_ status: FileStatus) -> Node {
+        tables.withLock { tables in
+            if let stale = tables.byKey[InodeKey(status)] { NodeTable.hide(stale, &tables) }
+            let node = NodeTable.make(InodeKey(status), status.kind, &tables)
+            node.hasNoAttributes = true
+            node.isDeleted = true
+            node.lookups = 1
+            return node
+        }
+    }
+
+    // MARK: Names
+
+    /// Takes note that `node` is also called `alias`.
+    func add(_ alias: Alias, to node: Node) { tables.withLock { _ in NodeTable.add(alias, to: node) } }
+
+    private static func add(_ alias: Alias, to node: Node) {
+        guard let first = node.alias else {
+            node.alias = alias
+            alias.parent.children += 1
+            return
+        }
+        if same(first, alias) || node.rare?.aliases.contains(where: { same($0, alias) }) == true { return }
+        if node.kind == .directory {
+            // A directory has one name: this one is newer.
+            first.parent.children -= 1
+            node.alias = alias
+        } else {
+            node.madeRare().aliases.append(alias)
+        }
+        alias.parent.children += 1
+    }
+
+    private static func same(_ a: Alias, _ b: Alias) -> Bool { a.parent === b.parent && a.name.entry == b.name.entry }
+
+    /// Takes note that `node` is not called `alias` any more. Where it has no other known name, `anchor` keeps its inode reachable.
+    func remove(_ alias: Alias, from node: Node, anchor: FileDescriptor?, isLast: Bool) {
+        let freed: Anchors = tables.withLock { tables in
+            var freed = Anchors()
+            if let first = node.alias, NodeTable.same(first, alias) {
+                node.alias = node.rare?.aliases.popLast()
+                first.parent.children -= 1
+            } else if let place = node.rare?.aliases.firstIndex(where: { NodeTable.same($0, alias) }) {
+                node.rare?.aliases.remove(at: place)
+                alias.parent.children -= 1
+            }
+            if isLast {
+                node.isDeleted = true
+                NodeTable.hide(node, &tables)
+            }
+            if node.alias == nil {
+                if let anchor { node.madeRare().anchor = anchor }
+            } else {
+                freed.keep(node.rare?.anchor)
+                node.rare?.anchor = nil
+            }
+            NodeTable.dropIfUnused(alias.parent, &tables, &freed)
+            NodeTable.dropIfUnused(node, &tables, &freed)
+            return freed
+        }
+        _ = freed
+    }
+
+    /// The index forgets the node: its inode has gone, or is not what the kernel was told. It can still be reached by its number.
+    func hide(_ node: Node) { tables.withLock { NodeTable.hide(node, &$0) } }
+
+    private static func hide(_ node: Node, _ tables: inout Tables) {
+        if tables.byKey[node.key] === node { tables.byKey[node.key] = nil }
+    }
+
+    /// A node whose inode had no name has one now: the index knows it again, unless another has taken its place.
+    func reveal(_ node: Node) {
+        tables.withLock { tables in
+            guard node.isDeleted else { return }
+            node.isDeleted = false
+            if tables.byKey[node.key] == nil { tables.byKey[node.key] = node }
+        }
+    }
+
+    /// Where the node can be found now: a name, or a descriptor, or neither (the root).
+    func whereabouts(of node: Node) -> (alias: Alias?, anchor: FileDescriptor?, isDeleted: Bool) {
+        tables.withLock { _ in (node.alias, node.rare?.anchor, node.isDeleted) }
+    }
+
+    // MARK: The life of a node
+
+    /// The kernel has forgotten `count` lookups.
+    func forget(_ id: NodeID, count: UInt64) {
+        let freed: Anchors = tables.withLock { tables in
+            var freed = Anchors()
+            guard id != .root, let node = tables.byID[id] else { return freed }
+            node.lookups -= UInt32(clamping: min(count, UInt64(node.lookups)))
+            NodeTable.dropIfUnused(node, &tables, &freed)
+            return freed
+        }
+        _ = freed
+    }
+
+    /// A reason to keep the node may have gone.
+    func dropIfUnused(_ node: Node) {
+        let freed: Anchors = tables.withLock { tables in
+            var freed = Anchors()
+            NodeTable.dropIfUnused(node, &tables, &freed)
+            return freed
+        }
+        _ = freed
+    }
+
+    /// Descriptors that nobody needs any more, to be closed outside the lock.
+    private struct Anchors: Sendable {
+        private var kept: [FileDescriptor] = []
+        mutating func keep(_ anchor: FileDescriptor?) { if let anchor { kept.append(anchor) } }
+    }
+
+    private static func dropIfUnused(_ start: Node, _ tables: inout Tables, _ freed: inout Anchors) {
+        var next: [Node] = [start]
+        while let node = next.popLast() {
+            guard node.lookups == 0, node.children == 0, node.id != .root, !node.isInUse else { continue }
+            guard tables.byID.removeValue(forKey: node.id) != nil else { continue }
+            if tables.byKey[node.key] === node { tables.byKey[node.key] = nil }
+            freed.keep(node.rare?.anchor)
+            for alias in [node.alias].compactMap({ $0 }) + (node.rare?.aliases ?? []) {
+                alias.parent.children -= 1
+                next.append(alias.parent)
+            }
+            node.alias = nil
+            node.rare = nil
+        }
+    }
+
+    // MARK: Marks
+
+    /// Reads or changes what the table's lock protects of a node.
+    func with<R: Sendable>(_ node: Node, _ body: (Node) -> R) -> R { tables.withLock { _ in body(node) } }
+}

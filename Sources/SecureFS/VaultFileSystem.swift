@@ -1,0 +1,50 @@
+import SecureFileCore
+import Synchronization
+
+/// A vault as a file system: its operations in the extensions, one concern each.
+///
+/// Locks, in the order they are taken: ``changing`` (renames), a node's ``Node/content``, the ``NodeTable``'s; the engine's file lock
+/// stands alone.
+package final class VaultFileSystem: FileSystemOperations {
+    let vault: Vault
+    let context: ContentContext
+    let table: NodeTable
+    let directories = DirectoryCache()
+    let streams = DirectoryHandles()
+    let log: MountLog
+    /// Files whose backing length does not tell their size, found out when one was opened: the next lookup reads the header.
+    let disagreeing = Mutex<Set<InodeKey>>([])
+    /// Held while a name changes and the table does not know it yet. Whoever finds another inode than expected waits for it and looks
+    /// again.
+    let changing = Mutex<Void>(())
+    let flusher: Flusher
+    /// Made inodes are given to the caller: only root can do that, and only root has to.
+    let givesOwnership: Bool
+
+    package var keepsAccessControlLists: Bool { false }
+    package var isSoleUser: Bool { vault.access == .readWrite }
+
+    /// - Parameter log: Takes a line about a failing file, never with a plaintext name.
+    package init(_ vault: Vault, log: MountLog, isRoot: Bool) throws(Errno) {
+        self.vault = vault
+        self.log = log
+        givesOwnership = isRoot
+        context = vault.content
+        table = NodeTable(root: try vault.root.descriptor.status())
+        flusher = Flusher(context, vault.root.descriptor, log, descriptorLimit: MountServer.descriptorLimit)
+    }
+
+    /// Starts what works in the background. After a fork, if there is one: threads do not survive it.
+    package func start() throws(Errno) {
+        guard vault.access == .readWrite else { return }
+        flusher.onSettled = { [weak self] in self?.closeLingering() }
+        try flusher.start()
+    }
+
+    /// Writes everything that is still held back and ends the session. Nobody may use the file system any more.
+    package func finish() throws(SecureFileError) {
+        flusher.stop()
+        guard vault.access == .readWrite else { return }
+        try vault.close()
+    }
+}
