@@ -14,6 +14,6 @@ for seed in first..<first + number {
             var history = CrashHistory(seed: seed, statesPerPoint: 24)
             states += try history.run().states
         }
-    } catch { failures += 1; if failures < 4 { print(error) } }
+    } catch { failures += 1; if failures < 40 { print(error) } }
 }
 print("failures", failures, "states", states)
