@@ -114,6 +114,11 @@ public final class SecureFile: @unchecked Sendable {
     /// The plaintext size; of a file whose key is locked away, what it was then.
     public var size: ByteCount { lock.reading { plaintextSize } }
 
+    /// The plaintext size, where the key is there.
+    ///
+    /// - Throws: `.keyNotAvailable`; as ``open(_:_:path:)`` where the file has to be read anew.
+    public func knownSize() throws(SecureFileError) -> ByteCount { try reading { () throws(SecureFileError) in plaintextSize } }
+
     /// Whether anything is still to be written to the store: until then this instance must be kept and used for the file.
     public var hasPendingWrites: Bool { lock.reading { isUnsettled } }
 
