@@ -9,16 +9,20 @@ final class Flusher: @unchecked Sendable {
     private let point = WaitPoint()
     // Under the lock of `point`.
     private var isStopping = false
-    private var hasWork = false
+    private var isUrgent = false
     private var thread: NativeThread?
+    private let lingerLimit: Int
     private let lingering = Mutex<[Node]>([])
+    private let hasWork = Atomic<Bool>(false)
     private let failing = Atomic<Bool>(false)
     /// Called after each round. Set before the start.
     var onSettled: (@Sendable () -> Void)?
 
     private static let interval = 5_000_000_000
 
-    init(_ context: ContentContext, _ folder: FileDescriptor, _ log: MountLog) {
+    /// - Parameter descriptorLimit: How many descriptors the process may have: a quarter of them may belong to files that wait for a round.
+    init(_ context: ContentContext, _ folder: FileDescriptor, _ log: MountLog, descriptorLimit: Int) {
+        lingerLimit = max(8, min(1024, descriptorLimit / 4))
         self.context = context
         self.folder = folder
         self.log = log
@@ -43,18 +47,31 @@ final class Flusher: @unchecked Sendable {
 
     /// Something may be held back now.
     func noteWork() {
+        if hasWork.load(ordering: .relaxed) { return }
         point.lock()
-        if !hasWork {
-            hasWork = true
-            point.signal()
-        }
+        hasWork.store(true, ordering: .relaxed)
+        point.signal()
         point.unlock()
     }
 
     /// A file without users stays open until what it holds back is written.
     func keep(_ node: Node) {
-        lingering.withLock { $0.append(node) }
+        let count = lingering.withLock { nodes in
+            nodes.append(node)
+            return nodes.count
+        }
         noteWork()
+        if count > lingerLimit / 2 { hurry() }
+    }
+
+    /// More files wait than should: the next are not to be kept.
+    var isCrowded: Bool { lingering.withLock { $0.count } > lingerLimit }
+
+    private func hurry() {
+        point.lock()
+        isUrgent = true
+        point.signal()
+        point.unlock()
     }
 
     func takeLingering() -> [Node] {
@@ -68,17 +85,18 @@ final class Flusher: @unchecked Sendable {
         point.lock()
         defer { point.unlock() }
         while !isStopping {
-            if !hasWork {
+            if !hasWork.load(ordering: .relaxed) {
                 point.wait()
                 continue
             }
-            point.wait(nanoseconds: Flusher.interval)
+            if !isUrgent { point.wait(nanoseconds: Flusher.interval) }
             if isStopping { return }
-            hasWork = false
+            isUrgent = false
+            hasWork.store(false, ordering: .relaxed)
             point.unlock()
             let again = round()
             point.lock()
-            if again { hasWork = true }
+            if again { hasWork.store(true, ordering: .relaxed) }
         }
     }
 

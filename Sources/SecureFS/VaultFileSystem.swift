@@ -3,7 +3,8 @@ import Synchronization
 
 /// A vault as a file system: its operations in the extensions, one concern each.
 ///
-/// Locks, in the order they are taken: ``changing`` (renames), a node's ``Node/content``, the ``NodeTable``'s; the engine's file lock stands alone.
+/// Locks, in the order they are taken: ``changing`` (renames), a node's ``Node/content``, the ``NodeTable``'s; the engine's file lock
+/// stands alone.
 package final class VaultFileSystem: FileSystemOperations {
     let vault: Vault
     let context: ContentContext
@@ -13,7 +14,8 @@ package final class VaultFileSystem: FileSystemOperations {
     let log: MountLog
     /// Files whose backing length does not tell their size, found out when one was opened: the next lookup reads the header.
     let disagreeing = Mutex<Set<InodeKey>>([])
-    /// Held while a name changes and the table does not know it yet. Whoever finds another inode than expected waits for it and looks again.
+    /// Held while a name changes and the table does not know it yet. Whoever finds another inode than expected waits for it and looks
+    /// again.
     let changing = Mutex<Void>(())
     let flusher: Flusher
     /// Made inodes are given to the caller: only root can do that, and only root has to.
@@ -27,13 +29,9 @@ package final class VaultFileSystem: FileSystemOperations {
         self.vault = vault
         self.log = log
         givesOwnership = isRoot
-        var options = ContentContext.Options()
-        options.keepsModificationTimes = true
-        context = ContentContext(
-            contentKey: vault.keys.contentKey, keyID: vault.keys.keyID, cipher: vault.cipher, session: vault.sessionRule, options: options,
-            log: { log.write($0) })
+        context = vault.content
         table = NodeTable(root: try vault.root.descriptor.status())
-        flusher = Flusher(context, vault.root.descriptor, log)
+        flusher = Flusher(context, vault.root.descriptor, log, descriptorLimit: MountServer.descriptorLimit)
     }
 
     /// Starts what works in the background. After a fork, if there is one: threads do not survive it.
@@ -47,10 +45,6 @@ package final class VaultFileSystem: FileSystemOperations {
     package func finish() throws(SecureFileError) {
         flusher.stop()
         guard vault.access == .readWrite else { return }
-        let folder = vault.root.descriptor
-        try context.settleAll { () throws(Errno) in try folder.synchronizeFilesystem() }
-        // After a failed write the files may be what a loss of power leaves: the session must not count as ended well.
-        if context.hasFailed { throw SecureFileError(.system, "a write to the vault failed; run `sfs check`", cause: .inputOutput) }
         try vault.close()
     }
 }

@@ -13,6 +13,15 @@ public enum VaultMount {
         public init() {}
     }
 
+    /// How the engine is to behave under a mount: the vault is to be opened with these.
+    public static var contentOptions: ContentContext.Options {
+        var options = ContentContext.Options()
+        options.keepsModificationTimes = true
+        // The kernel has collected the data already, and sends a small file in one piece: waiting for flush would only cost more calls.
+        options.writesNewDataAtOnce = true
+        return options
+    }
+
     /// Why a mount failed, or did not end well.
     public struct Failure: Error, CustomStringConvertible {
         public enum Kind: Sendable { case mount, finish }
@@ -26,6 +35,7 @@ public enum VaultMount {
     /// To be called in the process that is to serve, after any fork, with no other thread running.
     ///
     /// - Parameters:
+    ///   - vault: Opened with ``contentOptions``.
     ///   - log: Takes lines about failing files; never a plaintext name.
     ///   - ready: Called once the mount is there and served.
     /// - Throws: `.mount` when it could not be mounted; `.finish` when it was, but what was written last may not be safe.
@@ -40,7 +50,8 @@ public enum VaultMount {
         } catch { throw Failure(kind: .mount, message: "\(vault.path): the vault's folder cannot be examined: \(error)") }
         var served: Failure?
         do throws(MountFailure) {
-            try MountServer.serve(fileSystem, at: mountPoint, mountOptions(vault, options), start: { () throws(Errno) in try fileSystem.start() }, ready: ready)
+            let start = { () throws(Errno) in try fileSystem.start() }
+            try MountServer.serve(fileSystem, at: mountPoint, mountOptions(vault, options), start: start, ready: ready)
         } catch { served = Failure(kind: .mount, message: error.message) }
         do throws(SecureFileError) { try fileSystem.finish() } catch {
             throw Failure(kind: .finish, message: "\(vault.path): not everything could be written: \(error)")

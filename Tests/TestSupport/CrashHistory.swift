@@ -17,6 +17,8 @@ public struct CrashHistory {
     private let limit: Int64
     private var mixture: ActionMixture
     private let cipher: CipherKind
+    /// The file is outside of a vault.
+    private let isStandalone: Bool
     private var options = ContentContext.Options()
     private var session = 0
     private var dead: Set<Int> = []
@@ -33,14 +35,17 @@ public struct CrashHistory {
         limit = generator.pick([4500, 13_000, 280_000, 540_000])
         mixture = ActionMixture(&generator, limit: limit, reads: false)
         cipher = generator.pick(CipherKind.allCases)
+        isStandalone = generator.once(in: 3)
     }
+
+    private var judge: CrashJudge { CrashJudge(cipher: cipher, session: session + 1, dead: dead, isStandalone: isStandalone) }
 
     /// Runs 1 to 5 sessions.
     public mutating func run() throws(Finding) -> Tally {
         do {
             for _ in 0..<generator.number(1..<6) { try runSession() }
             // Whatever happened: a checker settles it, and strict reading with no session dead gives the same.
-            try CrashJudge(cipher: cipher, session: session + 1, dead: dead).judge(image, AllowedStates(confirmed: model), settling: true)
+            try judge.judge(image, AllowedStates(confirmed: model), settling: true)
         } catch {
             throw Finding("SEED=\(seed): \(error)\n  " + trace.suffix(40).joined(separator: "\n  "))
         }
@@ -58,13 +63,15 @@ public struct CrashHistory {
         if power { store.powerOff(after: generator.number(0..<40)) }
         let watch = CrashWatch(
             seed: generator.next(), statesPerPoint: statesPerPoint, confirmed: model,
-            judge: CrashJudge(cipher: cipher, session: session + 1, dead: dead.union([session])))
+            judge: CrashJudge(cipher: cipher, session: session + 1, dead: dead.union([session]), isStandalone: isStandalone))
         store.observe { point in watch.judge(point) }
         defer { store.observe(nil) }
-        let context = TestVault.context(session: session, dead: dead, cipher: cipher, options: options)
+        let context = isStandalone
+            ? TestVault.standaloneContext(cipher: cipher, options: options)
+            : TestVault.context(session: session, dead: dead, cipher: cipher, options: options)
         defer { context.forgetFiles() }
         do {
-            var file = try SecureFile.open(store, context, path: "file")
+            var file = try open(store, context)
             for _ in 0..<generator.number(1..<12) { try act(&file, store, context, watch) }
             try end(file, store, watch)
         } catch let error as Finding {
@@ -78,13 +85,28 @@ public struct CrashHistory {
         tally.points += watch.points
     }
 
+    private func open(_ store: CrashingByteStore, _ context: ContentContext) throws -> SecureFile {
+        isStandalone ? try SecureFile.openForWriting(store, context, path: "file") : try SecureFile.open(store, context, path: "file")
+    }
+
+    /// The key goes and comes back. Locked, the file is durable as it is.
+    private mutating func lockAndUnlock(_ store: CrashingByteStore, _ context: ContentContext, _ watch: CrashWatch) throws {
+        trace.append("lock and unlock")
+        // Without one sync for all, each file is synced by itself.
+        try context.lock(barrier: generator.once(in: 2) && !isStandalone ? { () throws(Errno) in try store.synchronize(attributes: false) } : nil)
+        watch.confirm()
+        try context.unlock(TestVault.contentKey, keyID: TestVault.keyID)
+        try watch.check()
+    }
+
     private mutating func act(_ file: inout SecureFile, _ store: CrashingByteStore, _ context: ContentContext, _ watch: CrashWatch) throws {
         if generator.once(in: 10) {
             trace.append("reopen in the same session")
-            try file.settle()
-            file = try SecureFile.open(store, context, path: "file")
+            if isStandalone { try file.closeStandalone() } else { try file.settle() }
+            file = try open(store, context)
             return
         }
+        if generator.once(in: 10) { return try lockAndUnlock(store, context, watch) }
         let action = mixture.next(&generator, size: model.size)
         trace.append(action.description)
         var next = model
@@ -102,14 +124,18 @@ public struct CrashHistory {
             return try crash(store, watch)
         }
         trace.append("clean end")
-        try file.synchronize()
-        watch.confirm()
-        try file.settle()
+        if isStandalone {
+            try file.closeStandalone()
+        } else {
+            try file.synchronize()
+            watch.confirm()
+            try file.settle()
+        }
         store.becomeDurable()
         try watch.check()
         image = store.present
         // Nothing is pending: under the rules of the next session it is what it was, strictly where no dead session is named.
-        try CrashJudge(cipher: cipher, session: session + 1, dead: dead).judge(image, AllowedStates(confirmed: model))
+        try judge.judge(image, AllowedStates(confirmed: model))
     }
 
     /// The power goes; the session after it finds one of the possible states, and syncs it once.
@@ -118,9 +144,10 @@ public struct CrashHistory {
         try watch.check()
         dead.insert(session)
         image = CrashStates(store.crashPoint).draw(&generator)
-        model = try CrashJudge(cipher: cipher, session: session + 1, dead: dead).judge(image, watch.allowed)
+        model = try judge.judge(image, watch.allowed)
+        if isStandalone, model.size == 0 { image = PageImage() }  // what cannot be opened has been removed
         trace.append("power off; the file has \(model.size) bytes, the backing \(image.length)")
-        if generator.once(in: 4) {
+        if !isStandalone, generator.once(in: 4) {
             session += 1
             trace.append("settled by a checker in session \(session)")
             let settled = MemoryByteStore(image)

@@ -48,30 +48,51 @@ public struct CrashJudge: Sendable {
     /// The session that opens it, and those that died: the one that wrote last among them.
     public var session: Int
     public var dead: Set<Int>
+    /// The file is outside of a vault: it says itself how it is to be read.
+    public var isStandalone: Bool
 
-    public init(cipher: CipherKind, session: Int, dead: Set<Int>) {
-        (self.cipher, self.session, self.dead) = (cipher, session, dead)
+    public init(cipher: CipherKind, session: Int, dead: Set<Int>, isStandalone: Bool = false) {
+        (self.cipher, self.session, self.dead, self.isStandalone) = (cipher, session, dead, isStandalone)
     }
 
     /// Throws a ``Finding`` unless `image` reads as allowed; returns what it reads as.
     @discardableResult
     public func judge(_ image: PageImage, _ allowed: AllowedStates, settling: Bool = false) throws(Finding) -> ModelFile {
         let store = MemoryByteStore(image)
-        let context = TestVault.context(session: session, dead: dead, cipher: cipher)
+        let context = isStandalone ? TestVault.standaloneContext(cipher: cipher) : TestVault.context(session: session, dead: dead, cipher: cipher)
         do {
             let file = try SecureFile.open(store, context, path: "crashed")
-            let found = try read(file, allowed)
+            let found = try ModelFile(reading: file, allowed)
             if settling { try judgeSettled(file, store, found) }
             context.forgetFiles()
             return found
         } catch let error as Finding {
             throw error
         } catch {
+            // Outside of a vault nothing tells a first page that never reached the disk from somebody else's file. FORMAT section 8.3.
+            if isStandalone, allowed.states.contains(where: { $0.size == 0 }), Self.lacksFirstPage(image) { return ModelFile() }
             throw Finding("it cannot be read: \(error)")
         }
     }
 
-    private func read(_ file: SecureFile, _ allowed: AllowedStates) throws -> ModelFile {
+    private static func lacksFirstPage(_ image: PageImage) -> Bool {
+        let page = PageBuffer(count: 4096)
+        let got = image.read(at: 0, into: page, 0..<4096)
+        return got < 256 || page.isZero(0..<got) || page[10] == 1 && Int64(256) + page.load(at: 104, as: Int64.self) > image.length
+    }
+
+    /// Settled by a checker, the file is the same under strict rules, with no session dead.
+    private func judgeSettled(_ file: SecureFile, _ store: MemoryByteStore, _ found: ModelFile) throws {
+        try file.settleForGood()
+        if isStandalone { try file.closeStandalone() }
+        let strict = CrashJudge(cipher: cipher, session: session + 1, dead: [], isStandalone: isStandalone)
+        do { try strict.judge(store.image, AllowedStates(confirmed: found)) } catch { throw Finding("after it was settled: \(error)") }
+    }
+}
+
+extension ModelFile {
+    /// What `file` reads as. A ``Finding`` unless each block, and the size, are what they were in one of the allowed states.
+    public init(reading file: SecureFile, _ allowed: AllowedStates) throws {
         let size = file.size.rawValue
         if let fault = allowed.fault(ofSize: size) { throw Finding(fault) }
         var found = ModelFile()
@@ -85,13 +106,6 @@ public struct CrashJudge: Sendable {
             if let fault = allowed.fault(of: number, buffer, valid: valid) { throw Finding(fault) }
             found.set(number, buffer)
         }
-        return found
-    }
-
-    /// Settled by a checker, the file is the same under strict rules, with no session dead.
-    private func judgeSettled(_ file: SecureFile, _ store: MemoryByteStore, _ found: ModelFile) throws {
-        try file.settleForGood()
-        let strict = CrashJudge(cipher: cipher, session: session + 1, dead: [])
-        do { try strict.judge(store.image, AllowedStates(confirmed: found)) } catch { throw Finding("after it was settled: \(error)") }
+        self = found
     }
 }

@@ -15,6 +15,8 @@ public struct ModelHistory {
     private var dead: Set<Int> = []
     private let cipher: CipherKind
     private let options: ContentContext.Options
+    /// The file is outside of a vault.
+    private let isStandalone: Bool
     public private(set) var trace: [String] = []
 
     public init(seed: UInt64) {
@@ -29,7 +31,10 @@ public struct ModelHistory {
         options.writesNewDataAtOnce = generator.once(in: 2)
         options.keepsModificationTimes = generator.once(in: 4)
         self.options = options
-        context = TestVault.context(session: 1, cipher: cipher, options: options)
+        isStandalone = generator.once(in: 3)
+        context = isStandalone
+            ? TestVault.standaloneContext(cipher: cipher, options: options)
+            : TestVault.context(session: 1, cipher: cipher, options: options)
         file = SecureFile.create(store, context, path: "model")
     }
 
@@ -61,6 +66,8 @@ public struct ModelHistory {
     }
 
     private mutating func reopen() throws {
+        if generator.once(in: 3) { return try lockAndUnlock() }
+        if isStandalone { return try reopenStandalone() }
         switch generator.number(0..<4) {
         case 0:  // the node was forgotten by the kernel
             trace.append("reopen in the same session")
@@ -86,6 +93,45 @@ public struct ModelHistory {
         if context.pendingByteCount != 0 { throw Finding("\(context.pendingByteCount) bytes counted as pending after a settle") }
         context = makeContext(dead)
         file = try SecureFile.open(store, context, path: "model")
+    }
+
+    /// The key goes and comes back; the file goes on.
+    private mutating func lockAndUnlock() throws {
+        let isTogether = generator.once(in: 2)
+        trace.append(isTogether ? "lock and unlock, one sync for all files" : "lock and unlock")
+        let store = store
+        try context.lock(barrier: isTogether ? { () throws(Errno) in store.synchronize(attributes: false) } : nil)
+        if context.pendingByteCount != 0 { throw Finding("\(context.pendingByteCount) bytes counted as pending while locked") }
+        if file.size.rawValue != model.size { throw Finding("size \(file.size.rawValue) while locked, expected \(model.size)") }
+        for action in [FileAction.read(at: 0, count: 1), .write(at: 0, count: 1, seed: 1), .truncate(1), .flush, .synchronize, .punch(at: 0, count: 1)] {
+            do {
+                try action.perform(on: file)
+                throw Finding("\(action) of a locked file")
+            } catch let error as SecureFileError {
+                if error.code != .keyNotAvailable { throw error }
+            }
+        }
+        if isStandalone, try SecureFile.open(store, TestVault.standaloneContext(cipher: cipher), path: "model").isOfOtherSession {
+            throw Finding("a locked file counts as open for writing")
+        }
+        try context.unlock(TestVault.contentKey, keyID: TestVault.keyID)
+    }
+
+    private mutating func reopenStandalone() throws {
+        if generator.once(in: 2) {
+            trace.append("close and open")
+            try file.closeStandalone()
+            if try SecureFile.open(store, TestVault.standaloneContext(cipher: cipher), path: "model").isOfOtherSession {
+                throw Finding("a closed file counts as open for writing")
+            }
+        } else {
+            trace.append("open after the process died")
+            try file.settle()
+        }
+        if context.pendingByteCount != 0 { throw Finding("\(context.pendingByteCount) bytes counted as pending after a settle") }
+        context = TestVault.standaloneContext(cipher: cipher, options: options)
+        file = try SecureFile.openForWriting(store, context, path: "model")
+        if file.isOfOtherSession { throw Finding("a file is not settled when it is opened for writing") }
     }
 
     private func makeContext(_ dead: Set<Int>) -> ContentContext {

@@ -15,6 +15,13 @@ public enum TestVault {
         let rule = SessionRule(current: session(number), lenient: Set(dead.map { session($0) }))
         return ContentContext(contentKey: contentKey, keyID: keyID, cipher: cipher, session: rule, options: options, log: log)
     }
+
+    /// The context of files outside of a vault.
+    public static func standaloneContext(
+        cipher: CipherKind = .aes256GCM, options: ContentContext.Options = .init(), log: @escaping @Sendable (String) -> Void = { _ in }
+    ) -> ContentContext {
+        ContentContext(standaloneFilesUnder: contentKey, keyID: keyID, cipher: cipher, options: options, log: log)
+    }
 }
 
 /// A violation found by a test, in words.

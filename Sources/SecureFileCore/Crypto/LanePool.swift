@@ -11,8 +11,8 @@ final class LanePool: Sendable {
         return try body(lane)
     }
 
-    /// Wipes the keys the idle lanes hold.
-    func forgetKeys() {
-        free.withLock { lanes in for lane in lanes { lane.forgetKeys() } }
+    /// Frees all lanes, and with them wipes the keys they hold. Only when none is lent out.
+    func removeAll() {
+        free.withLock { $0.removeAll() }
     }
 }

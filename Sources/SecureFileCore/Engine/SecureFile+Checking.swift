@@ -5,26 +5,30 @@ extension SecureFile {
     ///   - progress: Told the bytes of plaintext done since it was last called; holes are passed over.
     ///   - report: Told each damaged block, or metadata page with the first block it stands for, and each failure to read.
     public func verifyAll(progress: (Int64) -> Void, report: (SecureFileError) -> Void) {
-        lock.reading {
-            guard form == .grouped else { return progress(plaintextSize.rawValue) }
-            let buffer = PageBuffer(count: ContentGeometry.blockSize)
-            let end = ContentGeometry.groupCount(plaintextSize)
-            var index = GroupIndex.zero
-            while index.rawValue < end {
-                do throws(SecureFileError) {
-                    if let state = try group(index) {
-                        verify(state, buffer, report)
-                    } else if let next = try nextGroup(after: index) {
-                        index = next
-                        continue
-                    } else {
-                        return
-                    }
-                } catch { report(error) }
-                progress(min(ContentGeometry.groupSize, plaintextSize.rawValue - index.rawValue * ContentGeometry.groupSize))
-                if index != .zero { forgetIfQuiet(index) }
-                index = GroupIndex(index.rawValue + 1)
-            }
+        do throws(SecureFileError) {
+            try reading { () throws(SecureFileError) in verifyContent(progress, report) }
+        } catch { report(error) }
+    }
+
+    private func verifyContent(_ progress: (Int64) -> Void, _ report: (SecureFileError) -> Void) {
+        guard form == .grouped else { return progress(plaintextSize.rawValue) }
+        let buffer = PageBuffer(count: ContentGeometry.blockSize)
+        let end = ContentGeometry.groupCount(plaintextSize)
+        var index = GroupIndex.zero
+        while index.rawValue < end {
+            do throws(SecureFileError) {
+                if let state = try group(index) {
+                    verify(state, buffer, report)
+                } else if let next = try nextGroup(after: index) {
+                    index = next
+                    continue
+                } else {
+                    return
+                }
+            } catch { report(error) }
+            progress(min(ContentGeometry.groupSize, plaintextSize.rawValue - index.rawValue * ContentGeometry.groupSize))
+            if index != .zero { forgetIfQuiet(index) }
+            index = GroupIndex(index.rawValue + 1)
         }
     }
 
@@ -50,9 +54,12 @@ extension SecureFile {
     /// Ends the lenient reading of a file that a dead session left: each entry keeps the version that opens, the size becomes what is there, and
     /// page 0 names the present session. Durable when it returns. A block that is damaged stays so. FORMAT section 8.3.
     public func settleForGood() throws(SecureFileError) {
-        try lock.writing { () throws(SecureFileError) in
+        try changing { () throws(SecureFileError) in
             try keepingModificationTime(always: true) { () throws(SecureFileError) in
-                if form == .empty { return try setBackingLength(0) }
+                if form == .empty {
+                    try setBackingLength(0)
+                    return try syncStore(attributes: false)
+                }
                 guard isLenient else { return }
                 if form == .grouped { try settleEntries() }
                 try prepareGrowth(to: plaintextSize)

@@ -22,18 +22,20 @@ extension SecureFile {
     func settleEnd() throws(SecureFileError) -> Bool {
         let hasCleared = try clearStaleEntries(from: ContentGeometry.endBlock(plaintextSize))
         let hasShortened = try shortenTail()
-        isTailUnchecked = false
+        (isTailUnchecked, isCutBarred) = (false, false)
         return hasCleared || hasShortened
     }
 
-    /// Before the backing file is cut to the recorded size: what is good of the last block must not go with it. False where it is not known.
-    func settleEndBeforeCut() throws(SecureFileError) -> Bool {
-        guard isTailUnchecked, form == .grouped else { return true }
-        do throws(SecureFileError) { _ = try settleEnd() } catch {
+    /// Before the backing file is cut to the recorded size: what is good of the last block must not go with it. Where that is not known, there
+    /// will be no cut.
+    func settleEndBeforeCut() throws(SecureFileError) {
+        guard isTailUnchecked, form == .grouped else { return }
+        do throws(SecureFileError) {
+            _ = try settleEnd()
+        } catch {
             if error.code != .damaged { throw error }
-            return false
+            isCutBarred = true
         }
-        return true
     }
 
     /// Makes holes of the entries from `end` on in the group that `end` is in.

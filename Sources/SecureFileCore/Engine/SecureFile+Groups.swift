@@ -83,11 +83,13 @@ extension SecureFile {
 
     /// Makes the file one with a first page, a new file id and keys, in the inline or the grouped form.
     func startAfresh(_ form: ContentGeometry.Form) throws(SecureFileError) {
+        let contentKey = try context.contentKey()
         do {
             let page = MetadataPage.blank(.zero, context.cipher, form)
+            if context.isStandalone { page.flags.insert(.standalone) }
             page.fileID = FileID(bytes: try RandomBytes.make(32))
             page.keyID = context.keyID
-            let key = try Hashing.expand(context.contentKey, "sfs1 file", page.fileID.bytes, count: 32)
+            let key = try Hashing.expand(contentKey, "sfs1 file", page.fileID.bytes, count: 32)
             let state = GroupState(index: .zero, page: page, key: try Self.groupKey(key, .zero), epoch: epoch)
             (fileKey, header, cipher) = (key, state, context.cipher)
         } catch { throw failure(error) }
@@ -106,7 +108,7 @@ extension SecureFile {
         if state.index == .zero {
             state.page.size = plaintextSize
             // A file that a dead session left stays under that session until a checker settles it: all of it is still read leniently.
-            if !isLenient { state.page.session = context.session.current }
+            if !isLenient { state.page.session = try sessionToName() }
         }
         state.page.sequence += state.seals + 1
         state.seals = 0
@@ -136,11 +138,12 @@ extension SecureFile {
             try store.write(buffer, range, at: offset)
         } catch {
             // Part of it may be there: the length is no longer known.
-            if let length = try? store.length() { backingLength = length }
+            if let length = try? store.length() { (backingLength, extensionEpoch) = (length, epoch) }
             context.noteFailure(unless: error == .noSpace)
             throw failure(error, "could not write")
         }
-        backingLength = max(backingLength, offset.rawValue + Int64(range.count))
+        let end = offset.rawValue + Int64(range.count)
+        if end > backingLength { (backingLength, extensionEpoch) = (end, epoch) }
     }
 
     func setBackingLength(_ length: Int64) throws(SecureFileError) {
@@ -148,6 +151,7 @@ extension SecureFile {
         try onStore("could not change the length") { () throws(Errno) in try store.setLength(length) }
         let (last, before) = (BackingOffset(length - 1), BackingOffset(backingLength - 1))
         if length > 0, length < backingLength, ContentGeometry.group(at: last) < ContentGeometry.group(at: before) { groupCutEpoch = epoch }
+        if length > backingLength { extensionEpoch = epoch }
         backingLength = length
     }
 }

@@ -1,12 +1,12 @@
 extension SecureFile {
     /// Makes a range read as zeros and gives its space back; the size stays. What lies past the end of the file is left alone.
     public func punchHole(at offset: ByteOffset, count: ByteCount) throws(SecureFileError) {
-        try lock.writing { () throws(SecureFileError) in try punchLocked(offset, count) }
+        try changing { () throws(SecureFileError) in try punchLocked(offset, count) }
     }
 
     /// Makes a range read as zeros; unless `keepSize`, the file is lengthened to its end.
     public func zeroRange(at offset: ByteOffset, count: ByteCount, keepSize: Bool) throws(SecureFileError) {
-        try lock.writing { () throws(SecureFileError) in
+        try changing { () throws(SecureFileError) in
             try punchLocked(offset, count)
             try extend(to: offset + count, keepSize)
         }
@@ -14,7 +14,7 @@ extension SecureFile {
 
     /// Reserves space for a range; unless `keepSize`, the file is lengthened to its end. Where space cannot be reserved, `.system`.
     public func allocate(at offset: ByteOffset, count: ByteCount, keepSize: Bool) throws(SecureFileError) {
-        try lock.writing { () throws(SecureFileError) in
+        try changing { () throws(SecureFileError) in
             guard offset.rawValue >= 0, count.rawValue > 0, offset.rawValue < ContentGeometry.sizeLimit - count.rawValue else {
                 throw SecureFileError(.invalidArgument, "the range is out of bounds", path: path)
             }
@@ -115,7 +115,7 @@ extension SecureFile {
 
     /// The first offset at or after `offset` that holds data; nil when only a hole is left, or nothing.
     public func nextData(at offset: ByteOffset) throws(SecureFileError) -> ByteOffset? {
-        try lock.reading { () throws(SecureFileError) in
+        try reading { () throws(SecureFileError) in
             if offset.rawValue >= plaintextSize.rawValue || offset.rawValue < 0 { return nil }
             if form != .grouped { return offset }
             let end = ContentGeometry.endBlock(plaintextSize)
@@ -136,7 +136,7 @@ extension SecureFile {
 
     /// The first offset at or after `offset` that is in a hole; the end of the file counts as one. Nil when `offset` is not inside the file.
     public func nextHole(at offset: ByteOffset) throws(SecureFileError) -> ByteOffset? {
-        try lock.reading { () throws(SecureFileError) in
+        try reading { () throws(SecureFileError) in
             if offset.rawValue >= plaintextSize.rawValue || offset.rawValue < 0 { return nil }
             let end = ByteOffset(plaintextSize.rawValue)
             if form != .grouped { return end }

@@ -6,6 +6,8 @@ extension SecureFile {
         backingLength = got < ContentGeometry.blockSize ? Int64(got) : try onStore("could not be examined") { () throws(Errno) in try store.length() }
         if backingLength == 0 { return }
         if got < ContentGeometry.headSize || page.buffer.isZero(0..<got) {
+            // Outside of a vault whatever does not begin as ours is somebody else's, zeros too.
+            if context.isStandalone, got < 8 || !page.hasMagic { throw defect(.notSecureFile) }
             return try becomeEmpty(orThrow: damaged(nil, "the first page is missing"))
         }
         do {
@@ -14,9 +16,12 @@ extension SecureFile {
             throw defect(error)
         }
         guard let cipher = page.cipher, let form = page.form else { throw defect(.unsupportedVersion) }
+        if context.isStandalone, !page.flags.contains(.standalone) {
+            throw SecureFileError(.notSecureFile, "is a content file of a vault: it can be used through its vault only", path: path)
+        }
         guard page.keyID == context.keyID else { throw SecureFileError(.wrongKey, "belongs to another key", path: path) }
         self.cipher = cipher
-        isLenient = context.session.isLenient(page.session)
+        isLenient = isReadLeniently(page.session)
         isOwed = true
         isTailUnchecked = true
         plaintextSize = page.size
@@ -25,6 +30,8 @@ extension SecureFile {
         case .inline: try openInline(page, got)
         case .grouped: try openGrouped(page, got)
         }
+        // FORMAT section 3.3: found out last, so that the flag is authentic.
+        if !context.isStandalone, page.flags.contains(.standalone) { throw damaged(nil, "a file from outside of a vault lies in it") }
         noteSession(page.session)
         backingDisagreed = !isLenient && backingLength != expectedBackingLength
     }
@@ -39,7 +46,7 @@ extension SecureFile {
 
     /// A file whose first page never reached the disk is empty, if a session died that may have been writing it; otherwise it is damaged.
     private func becomeEmpty(orThrow error: SecureFileError) throws(SecureFileError) {
-        guard context.session.hasDead else { throw error }
+        guard context.session.hasDead || context.isStandalone && isLenient else { throw error }
         context.log("\(path): the first page was never made durable; read as empty")
         header = nil
         form = .empty
@@ -48,8 +55,9 @@ extension SecureFile {
     }
 
     private func adoptKeys(_ page: MetadataPage) throws(SecureFileError) {
+        let contentKey = try context.contentKey()
         do {
-            let key = try Hashing.expand(context.contentKey, "sfs1 file", page.fileID.bytes, count: 32)
+            let key = try Hashing.expand(contentKey, "sfs1 file", page.fileID.bytes, count: 32)
             fileKey = key
             header = GroupState(index: .zero, page: page, key: try Self.groupKey(key, .zero), epoch: epoch)
         } catch { throw failure(error) }
@@ -108,12 +116,18 @@ extension SecureFile {
 
     private func noteSession(_ session: SessionID) {
         guard form != .empty else { return }
-        if isLenient || session == context.session.current {
-            // Written, perhaps not yet durable, by ourselves, before this instance was made. A lenient file does not say by whom.
+        let isOurs = isOwn(session)
+        if isLenient || isOurs, !wasSyncedAtSuspension {
+            // Written, perhaps not yet durable, by ourselves, before this instance was made or its key went away. A lenient file does not say by
+            // whom.
             worstEpoch = epoch
             header?.assumeWorst(epoch)
         }
         if isLenient { return }
-        foreignSize = session == context.session.current ? ByteCount(.max) : plaintextSize
+        if isOurs, wasSyncedAtSuspension {
+            isStamped = true
+        } else {
+            foreignSize = isOurs ? ByteCount(.max) : plaintextSize
+        }
     }
 }

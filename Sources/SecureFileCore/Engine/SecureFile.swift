@@ -30,6 +30,8 @@ public final class SecureFile: @unchecked Sendable {
     var inlineContent: PageBuffer?
     let groups = GroupCache()
     var pending: [BlockIndex: PendingBlock] = [:]
+    /// Sealed versions that the metadata names already, and that a failed write may have left in the store in part; all of them are pending too.
+    var unfinished: [BlockIndex: PendingBlock] = [:]
 
     /// The file was last written by a session that died: two slots are tried.
     var isLenient = false
@@ -48,6 +50,8 @@ public final class SecureFile: @unchecked Sendable {
     var isStamped = false
     /// The first block whose data page was cut away since the last sync and may still be needed.
     var cutFloor: BlockIndex?
+    /// The epoch in which the backing file was lengthened, not durably so before the next.
+    var extensionEpoch: UInt64?
     /// The epoch in which metadata pages were cut off the backing file, not durably so before the next.
     var groupCutEpoch: UInt64?
     /// Cleared ranges of the backing file that go back to the filesystem once that is durable.
@@ -62,15 +66,30 @@ public final class SecureFile: @unchecked Sendable {
     let forgottenEpoch = Atomic<UInt64>(0)
     /// Entries past the end, or a tail block longer than the size says, have not been looked for yet.
     var isTailUnchecked = false
+    /// The last block is damaged: what lies behind it stays, as it may be part of it.
+    var isCutBarred = false
     /// Groups above 0 whose page is dirty.
     var dirtyGroupCount = 0
+    /// The keys have been given up and nothing is in memory but the size: the content is read anew before the next call. ``suspend(isSynced:discardingUnwritten:)``.
+    var isSuspended = false
+    /// While suspended: everything written is known to be durable.
+    var wasSyncedAtSuspension = false
+    /// The session of a file outside of a vault, made when it is first named. FORMAT section 8.2.
+    var ownSession = SessionID.none
+    /// Outside of a vault: there is a writer.
+    var isOpenForWriting = false
+    /// Page 0 is sealed as that of a file closed cleanly.
+    var endsSession = false
 
     init(_ store: any ByteStore, _ context: ContentContext, path: String) {
         self.store = store
         self.context = context
         self.path = path
         cipher = context.cipher
+        isSuspended = !context.enlist(self)
     }
+
+    deinit { context.delist(ObjectIdentifier(self)) }
 
     /// A file on a store that is known to be empty and new.
     public static func create(_ store: any ByteStore, _ context: ContentContext, path: String) -> SecureFile {
@@ -79,16 +98,20 @@ public final class SecureFile: @unchecked Sendable {
 
     /// Opens the content in `store`.
     ///
-    /// - Throws: `.notSecureFile` (plaintext or foreign), `.unsupportedVersion`, `.wrongKey`, `.damaged`, `.truncated`, or the system's error.
+    /// - Throws: `.notSecureFile` (plaintext or foreign), `.unsupportedVersion`, `.wrongKey`, `.damaged`, `.truncated`, `.keyNotAvailable`, or the
+    ///   system's error.
     public static func open(_ store: any ByteStore, _ context: ContentContext, path: String) throws(SecureFileError) -> SecureFile {
         let file = SecureFile(store, context, path: path)
+        file.lock.lockExclusively()
+        defer { file.lock.unlock() }
+        if file.isSuspended { throw ContentContext.locked.at(path) }
         try file.load()
         return file
     }
 
     // MARK: What can be asked
 
-    /// The plaintext size.
+    /// The plaintext size; of a file whose key is locked away, what it was then.
     public var size: ByteCount { lock.reading { plaintextSize } }
 
     /// Whether anything is still to be written to the store: until then this instance must be kept and used for the file.
@@ -101,7 +124,7 @@ public final class SecureFile: @unchecked Sendable {
     /// - Returns: Bytes read: `count`, or fewer at the end of the file, 0 at or past it.
     /// - Throws: `.damaged` (with the block; the destination is zeroed, nothing unverified is released), or the system's error.
     public func read(at offset: ByteOffset, count: Int, into buffer: PageBuffer, bufferOffset: Int = 0) throws(SecureFileError) -> Int {
-        try lock.reading { () throws(SecureFileError) in try readLocked(offset, count, buffer, bufferOffset) }
+        try reading { () throws(SecureFileError) in try readLocked(offset, count, buffer, bufferOffset) }
     }
 
     /// Writes the bytes `range` of `source` at `offset`; a gap between the end and `offset` reads as zeros.
@@ -112,32 +135,41 @@ public final class SecureFile: @unchecked Sendable {
         if range.isEmpty { return }
         lock.lockExclusively()
         defer { lock.unlock() }
+        if isSuspended { try resume() }
         try writeLocked(source, range, offset)
     }
 
     /// Cuts the file to `size`, or lengthens it with zeros.
     public func truncate(to size: ByteCount) throws(SecureFileError) {
-        try lock.writing { () throws(SecureFileError) in try truncateLocked(size) }
+        try changing { () throws(SecureFileError) in try truncateLocked(size) }
     }
 
     /// Gives new data and its metadata to the store, without a sync. Overwrites of promised content stay in memory.
     public func flush() throws(SecureFileError) {
-        try lock.writing { () throws(SecureFileError) in
+        try changing { () throws(SecureFileError) in
             if !hasLooseEnds { return }
             try keepingModificationTime { () throws(SecureFileError) in try flushLocked() }
         }
+    }
+
+    /// Runs `body` while nothing is written to the store: for a change of the backing file's times.
+    public func excludingWrites<R>(_ body: () throws(Errno) -> R) throws(Errno) -> R {
+        lock.lockExclusively()
+        defer { lock.unlock() }
+        return try body()
     }
 
     /// Everything written so far is durable when this returns; with `attributes`, owner, mode and times too.
     ///
     /// - Throws: The system's error. Then nothing is known to be durable that was not before; everything is still in memory or in the store.
     public func synchronize(attributes: Bool = true) throws(SecureFileError) {
-        try lock.writing { () throws(SecureFileError) in
+        try changing { () throws(SecureFileError) in
             try keepingModificationTime { () throws(SecureFileError) in try synchronizeLocked(attributes: attributes) }
         }
     }
 
-    /// Brings the store to the state in which the file could be opened anew: pending overwrites, cuts and sizes are written.
+    /// Brings the store to the state in which the file could be opened anew: pending overwrites, cuts and sizes are written. A file whose key
+    /// is locked away is in that state.
     public func settle() throws(SecureFileError) {
         try lock.writing { () throws(SecureFileError) in
             if !isUnsettled { return }
@@ -165,7 +197,7 @@ extension SecureFile {
     }
 
     /// What cannot be settled without a sync: a cut that waits for one.
-    var needsSyncToSettle: Bool { backingLength > expectedBackingLength || !deferredPunches.isEmpty }
+    var needsSyncToSettle: Bool { (backingLength > expectedBackingLength && !isCutBarred) || !deferredPunches.isEmpty }
 
     var isUnsettled: Bool { hasLooseEnds || needsSyncToSettle }
 
@@ -189,10 +221,22 @@ extension SecureFile {
 
     /// Runs `body`; the backing file's time of modification is afterwards what it was, where the caller keeps times itself.
     func keepingModificationTime(always: Bool = false, _ body: () throws(SecureFileError) -> Void) throws(SecureFileError) {
-        guard always || (context.options.keepsModificationTimes && isUnsettled) else { return try body() }
-        let before = try onStore("could not read the times") { () throws(Errno) in try store.modificationTime() }
-        try body()
-        if let before { try onStore("could not set the times") { () throws(Errno) in try store.restore(modified: before) } }
+        let before = try timeToKeep(always: always)
+        do throws(SecureFileError) { try body() } catch {
+            try? restoreTime(before)
+            throw error
+        }
+        try restoreTime(before)
+    }
+
+    /// The time of modification that what is about to be written must not change; nil where it may.
+    func timeToKeep(always: Bool = false) throws(SecureFileError) -> FileTime? {
+        guard always || (context.options.keepsModificationTimes && isUnsettled) else { return nil }
+        return try onStore("could not read the times") { () throws(Errno) in try store.modificationTime() }
+    }
+
+    func restoreTime(_ time: FileTime?) throws(SecureFileError) {
+        if let time { try onStore("could not set the times") { () throws(Errno) in try store.restore(modified: time) } }
     }
 
     /// Keeps the context informed of whether this file has to be settled.

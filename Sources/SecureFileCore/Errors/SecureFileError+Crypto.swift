@@ -4,6 +4,7 @@ extension SecureFileError {
         switch failure {
         case .authentication: self.init(.damaged, message, path: path)
         case .library: self.init(.system, message + " (libcrypto failed)", path: path)
+        case .noKey: self.init(.keyNotAvailable, message + ": the key is locked away", path: path)
         }
     }
 }

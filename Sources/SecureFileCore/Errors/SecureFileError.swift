@@ -72,6 +72,7 @@ public struct SecureFileError: Error, Sendable, CustomStringConvertible {
             case .accessDenied, .notPermitted: .permissionDenied
             case .noSpace, Errno(rawValue: 122): .noSpace  // EDQUOT
             case .readOnly: .readOnly
+            case .noKey: .keyNotAvailable
             default: .system
             }
         self.init(code, message, path: path, cause: errno)

@@ -31,6 +31,7 @@ struct MetadataPage {
 
     // MARK: Head
 
+    var hasMagic: Bool { buffer.load(at: 0, as: UInt64.self) == Self.magic }
     var cipher: CipherKind? { CipherKind(rawValue: buffer[9]) }
     var form: ContentGeometry.Form? {
         get { ContentGeometry.Form(rawValue: buffer[10]) }
@@ -117,6 +118,7 @@ struct MetadataPage {
     struct Entry {
         var slots: (Slot, Slot)
         var newest: Int
+        var isHole: Bool { slots.0.isEmpty && slots.1.isEmpty }
     }
 
     func entry(_ index: Int) -> Entry { Entry(slots: (slot(index, 0), slot(index, 1)), newest: newestPlace(index)) }
@@ -155,7 +157,7 @@ struct MetadataPage {
 
     /// Checks the fields that need no key. `length` is how many bytes of the page there are.
     func checkHead(of group: GroupIndex) throws(Defect) {
-        guard buffer.load(at: 0, as: UInt64.self) == Self.magic else { throw .notSecureFile }
+        guard hasMagic else { throw .notSecureFile }
         guard buffer[8] == Self.version, cipher != nil else { throw .unsupportedVersion }
         guard let form else { throw .unsupportedVersion }
         guard flags.isSubset(of: .known) else { throw .unsupportedVersion }

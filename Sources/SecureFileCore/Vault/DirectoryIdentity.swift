@@ -49,9 +49,10 @@ enum DirectoryIdentity {
             if error != .fileTooLarge && error != .invalidArgument { failure = error }
         }
         do {
-            if let id = try decode(file, codec.directoryKey) { return id }
+            let key = try codec.directoryKey()
+            if let id = try decode(file, key) { return id }
             let attribute = (try? descriptor.extendedAttribute(ReservedNames.directoryAttribute)) ?? []
-            if let id = try decode(attribute, codec.directoryKey) {
+            if let id = try decode(attribute, key) {
                 if codec.isWritable, failure == nil {
                     try? AtomicFile.replace(ReservedNames.directoryID, in: descriptor, with: attribute, permissions: 0o644)
                 }

@@ -34,21 +34,26 @@ struct NameCodec: Sendable {
     }
 
     /// The name that the short entry `entry` stands for; nil where it is foreign.
-    func decode(short entry: [UInt8]) -> [UInt8]? {
-        guard let sealed = Base64URL.decode(entry), let name = open(sealed), name.count <= NameLimits.shortName else { return nil }
+    func decode(short entry: [UInt8]) throws(CryptoFailure) -> [UInt8]? {
+        guard let sealed = Base64URL.decode(entry), let name = try open(sealed), name.count <= NameLimits.shortName else { return nil }
         return name
     }
 
     /// The name that the long entry `entry` stands for, its companion holding `sealed`; nil where it is foreign.
-    func decode(long entry: [UInt8], companion sealed: [UInt8]) -> [UInt8]? {
-        guard let expected = try? Self.longEntry(sealed), expected.bytes.elementsEqual(entry), let name = open(sealed),
-            name.count > NameLimits.shortName
+    func decode(long entry: [UInt8], companion sealed: [UInt8]) throws(CryptoFailure) -> [UInt8]? {
+        let expected = try Self.longEntry(sealed)
+        guard expected.bytes.elementsEqual(entry), let name = try open(sealed), name.count > NameLimits.shortName
         else { return nil }  // a short name in the long form would be a second entry of one name
         return name
     }
 
-    private func open(_ sealed: [UInt8]) -> [UInt8]? {
-        guard let name = try? cipher.open(sealed, prefix), NameLimits.isWellFormed(name), name.count <= NameLimits.name else { return nil }
-        return name
+    private func open(_ sealed: [UInt8]) throws(CryptoFailure) -> [UInt8]? {
+        do {
+            let name = try cipher.open(sealed, prefix)
+            return NameLimits.isWellFormed(name) && name.count <= NameLimits.name ? name : nil
+        } catch {
+            if error == .authentication { return nil }
+            throw error
+        }
     }
 }

@@ -10,7 +10,6 @@ public final class Vault: Sendable {
     /// The folder, as it was given.
     public let path: RawPath
     public let root: VaultDirectory
-    public let keys: VolumeKeys
     public let configuration: VaultConfiguration
     public let access: Access
     /// What all content files of the vault share.
@@ -24,8 +23,28 @@ public final class Vault: Sendable {
     public var attributes: VaultAttributes { VaultAttributes(codec: root.codec) }
 
     /// What is held while the vault is open for writing; nil after the close, and for reading.
-    private let writing: Mutex<Writing?>
+    let writing: Mutex<Writing?>
     private let isOpen = Atomic<Bool>(true)
+    let secrets: Mutex<Secrets>
+    /// Held while the key goes or comes.
+    let transition = Mutex<Void>(())
+
+    /// What goes when the vault is locked.
+    struct Secrets: Sendable {
+        var keys: VolumeKeys?
+        /// While it is locked: the sealed record of this session's end.
+        var closingRecord: [UInt8]?
+    }
+
+    /// The vault's keys.
+    ///
+    /// - Throws: ``SecureFileError``: `.keyNotAvailable` while the vault is locked.
+    public var keys: VolumeKeys {
+        get throws(SecureFileError) {
+            if let keys = secrets.withLock({ $0.keys }) { return keys }
+            throw SecureFileError(.keyNotAvailable, "the vault is locked", path: path.description)
+        }
+    }
 
     /// Whether ``close()`` has been called.
     public var isClosed: Bool { !isOpen.load(ordering: .relaxed) }
@@ -47,7 +66,7 @@ public final class Vault: Sendable {
             options: manner.options, log: manner.log)
         path = parts.path
         root = parts.root
-        keys = parts.keys
+        secrets = Mutex(Secrets(keys: parts.keys))
         configuration = parts.configuration
         self.access = access
         sessionRule = parts.sessionRule
@@ -72,11 +91,15 @@ public final class Vault: Sendable {
     }
 
     /// Ends the session: everything written is on the disk, the session is recorded as ended well, and the lock is given back. Content
-    /// files must not be used any more. A second call does nothing; the vault counts as closed in any case.
+    /// files must not be used any more. A second call does nothing; the vault counts as closed in any case. A locked vault can be closed.
     ///
     /// - Throws: ``SecureFileError`` where the disk fails: then the session counts as died, which the next opener takes account of.
     public func close() throws(SecureFileError) {
         guard isOpen.exchange(false, ordering: .relaxed) else { return }
+        try transition.withLock { (_) throws(SecureFileError) in try finish() }
+    }
+
+    private func finish() throws(SecureFileError) {
         let writing = self.writing.withLock { state in
             defer { state = nil }
             return state
@@ -92,8 +115,17 @@ public final class Vault: Sendable {
         try explained("the vault's filesystem cannot be synced", path: path.description) { () throws(Errno) in
             try folder.synchronizeFilesystem()
         }
-        writing.record.open = .none
-        try VaultSession.write(writing.record, folder, keys, path: path.description)
+        try endSession(&writing.record)
+    }
+
+    private func endSession(_ record: inout SessionRecord) throws(SecureFileError) {
+        let folder = root.codec.root
+        record.open = .none
+        if let keys = try? keys { return try VaultSession.write(record, folder, keys, path: path.description) }
+        guard let sealed = secrets.withLock({ $0.closingRecord }) else {
+            throw SecureFileError(.keyNotAvailable, "the vault is locked and its session cannot be ended as clean", path: path.description)
+        }
+        try VaultSession.write(sealed: sealed, folder, path: path.description)
     }
 
     /// Names this process as the one that has the vault in use: after a fork.
@@ -106,7 +138,7 @@ public final class Vault: Sendable {
         try writing.withLock { (state: inout Writing?) throws(SecureFileError) in
             guard var writing = state else { throw SecureFileError(.readOnly, "the vault is not open for writing", cause: .readOnly) }
             writing.record.dead = []
-            try VaultSession.write(writing.record, root.codec.root, keys, path: path.description)
+            try VaultSession.write(writing.record, root.codec.root, try keys, path: path.description)
             state = writing
         }
     }
@@ -114,7 +146,7 @@ public final class Vault: Sendable {
     /// Reads the session record again: for a reader beside a writer, whose sessions come and go. FORMAT section 8.3.
     public func currentSessionRule() throws(SecureFileError) -> SessionRule {
         if access == .readWrite { return sessionRule }
-        return Vault.readingRule(try VaultSession.read(root.codec.root, keys, path: path.description))
+        return Vault.readingRule(try VaultSession.read(root.codec.root, try keys, path: path.description))
     }
 
     static func readingRule(_ record: SessionRecord) -> SessionRule {

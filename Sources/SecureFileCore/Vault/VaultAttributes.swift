@@ -66,6 +66,8 @@ public struct VaultAttributes: Sendable {
     }
 
     /// The names of all attributes, with their namespaces. What is not ours, or does not open, is left out.
+    ///
+    /// - Throws: ``SecureFileError``: `.keyNotAvailable`, or the system's error.
     public func list(_ file: FileDescriptor, isSymlink: Bool = false) throws(SecureFileError) -> [[UInt8]] {
         try explained("attributes cannot be listed") { () throws(Errno) in
             let all = try onInode(file, isSymlink) { () throws(Errno) in
@@ -74,7 +76,7 @@ public struct VaultAttributes: Sendable {
                 try file.pathExtendedAttributeNames()
             }
             var names: [[UInt8]] = []
-            for stored in all { if let name = plaintextName(stored, file, isSymlink) { names.append(name) } }
+            for stored in all { if let name = try plaintextName(stored, file, isSymlink) { names.append(name) } }
             return names
         }
     }
@@ -126,22 +128,33 @@ public struct VaultAttributes: Sendable {
         return (Array(plaintext[2..<2 + count]), Array(plaintext[(2 + count)...]))
     }
 
-    /// Nil where the attribute is not ours.
-    private func plaintextName(_ stored: RawPath, _ file: FileDescriptor, _ isSymlink: Bool) -> [UInt8]? {
+    /// Nil where the attribute is not ours, or does not open.
+    ///
+    /// - Throws: `.noKey` while the key is locked away.
+    private func plaintextName(_ stored: RawPath, _ file: FileDescriptor, _ isSymlink: Bool) throws(Errno) -> [UInt8]? {
         let prefix = Self.prefix(isSymlink: isSymlink)
         guard stored.bytes.starts(with: prefix), stored.count > prefix.count + 2 else { return nil }
         let form = stored.bytes.dropFirst(prefix.count).prefix(2)
-        if form.elementsEqual("n.".utf8) {
-            guard let sealed = Base64URL.decode(Array(stored.bytes.dropFirst(prefix.count + 2))),
-                let name = try? codec.attributes.open(sealed, codec.attributeNames), (1...NameLimits.shortAttribute).contains(name.count)
-            else { return nil }
-            return name
+        do throws(SecureFileError) {
+            if form.elementsEqual("n.".utf8) { return try nameInName(Array(stored.bytes.dropFirst(prefix.count + 2))) }
+            if form.elementsEqual("h.".utf8) { return try nameInValue(stored, file, isSymlink) }
+        } catch {
+            if error.code == .keyNotAvailable { throw .noKey }
         }
-        guard form.elementsEqual("h.".utf8) else { return nil }
+        return nil
+    }
+
+    private func nameInName(_ text: [UInt8]) throws(SecureFileError) -> [UInt8]? {
+        guard let sealed = Base64URL.decode(text) else { return nil }
+        do {
+            let name = try codec.attributes.open(sealed, codec.attributeNames)
+            return (1...NameLimits.shortAttribute).contains(name.count) ? name : nil
+        } catch { throw SecureFileError(error, "an attribute's name cannot be read") }
+    }
+
+    private func nameInValue(_ stored: RawPath, _ file: FileDescriptor, _ isSymlink: Bool) throws(SecureFileError) -> [UInt8]? {
         let sealed = isSymlink ? try? file.pathExtendedAttribute(stored) : try? file.extendedAttribute(stored)
-        guard let sealed, let plaintext = try? open(sealed, stored), let (name, _) = Self.split(plaintext),
-            let expected = try? storedName(name, isSymlink), expected == stored
-        else { return nil }
-        return name
+        guard let sealed, let plaintext = try open(sealed, stored), let (name, _) = Self.split(plaintext) else { return nil }
+        return try storedName(name, isSymlink) == stored ? name : nil
     }
 }

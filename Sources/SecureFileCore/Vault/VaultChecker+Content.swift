@@ -50,8 +50,9 @@ extension VaultChecker {
 
     /// Which sessions are read leniently may have changed since the vault was opened.
     private func presentContext() throws(SecureFileError) -> ContentContext {
-        ContentContext(
-            contentKey: vault.keys.contentKey, keyID: vault.keys.keyID, cipher: vault.cipher, session: try vault.currentSessionRule())
+        let keys = try vault.keys
+        return ContentContext(
+            contentKey: keys.contentKey, keyID: keys.keyID, cipher: vault.cipher, session: try vault.currentSessionRule())
     }
 
     private func settle(_ content: SecureFile, _ findings: inout [VaultFinding], _ place: Place) {

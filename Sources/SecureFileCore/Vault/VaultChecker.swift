@@ -124,7 +124,7 @@ public final class VaultChecker {
 
     /// Whether the file `sfs.dir` is good; where the attribute is too, the directory works without it.
     private func checkDirectoryID(_ descriptor: FileDescriptor, _ place: Place) {
-        let key = vault.keys.directoryKey
+        guard let key = try? vault.keys.directoryKey else { return }
         let file = (try? AtomicFile.read(ReservedNames.directoryID, in: descriptor, limit: DirectoryIdentity.length)) ?? nil
         if let file, (try? DirectoryIdentity.decode(file, key)) ?? nil != nil { return }
         guard let attribute = try? descriptor.extendedAttribute(ReservedNames.directoryAttribute),

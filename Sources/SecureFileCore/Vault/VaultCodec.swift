@@ -8,7 +8,7 @@ final class VaultCodec: Sendable {
     let attributes: SIVCipher
     /// S2V after `["name"]`, for attribute names.
     let attributeNames: SIVCipher.Prefix
-    let directoryKey: SecretKey
+    private let heldDirectoryKey: Mutex<SecretKey?>
     let root: FileDescriptor
     let isWritable: Bool
     /// Held while a long name's companion and entry change together.
@@ -19,8 +19,32 @@ final class VaultCodec: Sendable {
         symlinks = try SIVCipher(key: keys.symlinkKey)
         attributes = try SIVCipher(key: keys.xattrKey)
         attributeNames = try attributes.prefix([Array("name".utf8)])
-        directoryKey = keys.directoryKey
+        heldDirectoryKey = Mutex(keys.directoryKey)
         self.root = root
         self.isWritable = isWritable
+    }
+
+    /// - Throws: `.noKey` while the keys are locked away.
+    func directoryKey() throws(CryptoFailure) -> SecretKey {
+        guard let key = heldDirectoryKey.withLock({ $0 }) else { throw .noKey }
+        return key
+    }
+
+    func directoryKeyOrErrno() throws(Errno) -> SecretKey {
+        do { return try directoryKey() } catch { throw .noKey }
+    }
+
+    /// Wipes all keys; from then on whatever needs one fails with `.noKey`. Who is at work with one is waited for.
+    func forgetKeys() {
+        heldDirectoryKey.withLock { $0 = nil }
+        for cipher in [names, symlinks, attributes] { cipher.forgetKey() }
+    }
+
+    /// Takes the same keys again.
+    func install(_ keys: VolumeKeys) throws(CryptoFailure) {
+        try names.install(keys.nameKey)
+        try symlinks.install(keys.symlinkKey)
+        try attributes.install(keys.xattrKey)
+        heldDirectoryKey.withLock { $0 = keys.directoryKey }
     }
 }

@@ -35,7 +35,7 @@ extension VaultDirectory {
         try descriptor.makeDirectory(temporary, permissions: permissions | 0o700)
         do throws(Errno) {
             let made = try descriptor.open(temporary, [.readOnly, .directory, .noFollow])
-            try DirectoryIdentity.write(id, codec.directoryKey, to: made)
+            try DirectoryIdentity.write(id, codec.directoryKeyOrErrno(), to: made)
             let status = try made.status()
             if let owner, owner != (status.owner, status.group) {
                 try made.setOwner(owner.0, group: status.permissions & 0o2000 == 0 ? owner.1 : nil)

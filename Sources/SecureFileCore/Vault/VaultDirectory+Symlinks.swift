@@ -87,7 +87,7 @@ extension VaultDirectory {
             let target = try codec.symlinks.open(Array(sealed.dropFirst(16)), associatedData: [Self.label, random])
             if !target.contains(0) { return target }
         } catch {
-            if error == .library { throw SecureFileError(error, "a symlink cannot be read", path: name.path) }
+            if error != .authentication { throw SecureFileError(error, "a symlink cannot be read", path: name.path) }
         }
         throw damaged(name)
     }

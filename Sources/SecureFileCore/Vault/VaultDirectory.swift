@@ -44,15 +44,33 @@ public final class VaultDirectory: Sendable {
 
     /// The user's name of an entry of the backing directory; nil where it is reserved or foreign. One read of the companion for a long
     /// name.
+    ///
+    /// - Throws: `.noKey` while the key is locked away; the system's error.
     func plaintextName(of entry: [UInt8]) throws(Errno) -> (name: [UInt8], stored: StoredName)? {
+        let sealed: [UInt8]?
         switch ReservedNames.meaning(of: entry) {
-        case .short:
-            return names.decode(short: entry).map { ($0, StoredName(entry: RawPath(entry), companion: nil)) }
+        case .short: sealed = nil
         case .long:
-            guard let sealed = try companion(of: entry) else { return nil }
-            return names.decode(long: entry, companion: sealed).map { ($0, StoredName(entry: RawPath(entry), companion: sealed)) }
+            sealed = try companion(of: entry)
+            if sealed == nil { return nil }
         case .dots, .companion, .temporary, .directoryID, .other: return nil
         }
+        do {
+            let name = if let sealed { try names.decode(long: entry, companion: sealed) } else { try names.decode(short: entry) }
+            return name.map { ($0, StoredName(entry: RawPath(entry), companion: sealed)) }
+        } catch { throw error == .noKey ? .noKey : .inputOutput }
+    }
+
+    /// The user's name of what is stored as `name`: for a caller who kept only that.
+    ///
+    /// - Throws: ``SecureFileError``: `.keyNotAvailable`; `.damaged` for a name that is not of this directory.
+    public func plaintextName(of name: StoredName) throws(SecureFileError) -> [UInt8] {
+        let entry = Array(name.entry.bytes)
+        do {
+            let plain = if let sealed = name.companion { try names.decode(long: entry, companion: sealed) } else { try names.decode(short: entry) }
+            if let plain { return plain }
+        } catch { throw SecureFileError(error, "a name cannot be decrypted", path: name.path) }
+        throw SecureFileError(.damaged, "a name is not of this directory", path: name.path)
     }
 
     private func companion(of entry: [UInt8]) throws(Errno) -> [UInt8]? {

@@ -31,11 +31,21 @@ enum VaultSession {
 
     /// Replaces the record, durably.
     static func write(_ record: SessionRecord, _ folder: FileDescriptor, _ keys: VolumeKeys, path: String) throws(SecureFileError) {
+        try write(sealed: try seal(record, keys), folder, path: path)
+    }
+
+    /// The record with its tag, as it goes to the disk.
+    static func seal(_ record: SessionRecord, _ keys: VolumeKeys) throws(SecureFileError) -> [UInt8] {
         let body = record.body
-        let tag: [UInt8]
-        do { tag = try Hashing.hmac(keys.sessionKey, body) } catch { throw SecureFileError(error, "the session record cannot be made") }
+        do { return body + (try Hashing.hmac(keys.sessionKey, body)) } catch {
+            throw SecureFileError(error, "the session record cannot be made")
+        }
+    }
+
+    /// Replaces the record by one that ``seal(_:_:)`` gave.
+    static func write(sealed: [UInt8], _ folder: FileDescriptor, path: String) throws(SecureFileError) {
         try explained("the session record cannot be written", path: path) { () throws(Errno) in
-            try AtomicFile.replace(ReservedNames.session, in: folder, with: body + tag, permissions: 0o600)
+            try AtomicFile.replace(ReservedNames.session, in: folder, with: sealed, permissions: 0o600)
         }
     }
 
@@ -54,16 +64,8 @@ enum VaultSession {
             // What this process reads from the cache must not be lost later by what took the other one down.
             try explained("the vault's filesystem cannot be synced", path: path) { () throws(Errno) in try folder.synchronizeFilesystem() }
         }
-        do { record.open = try newID() } catch { throw SecureFileError(error, "a session cannot be opened", path: path) }
+        do { record.open = try SessionID.random() } catch { throw SecureFileError(error, "a session cannot be opened", path: path) }
         try write(record, folder, keys, path: path)
         return record
-    }
-
-    private static func newID() throws(CryptoFailure) -> SessionID {
-        while true {
-            let bytes = try RandomBytes.make(16)
-            let id = SessionID(low: LittleEndian.load(bytes, at: 0, count: 8), high: LittleEndian.load(bytes, at: 8, count: 8))
-            if id != .none { return id }
-        }
     }
 }

@@ -110,8 +110,7 @@ private final class Listing {
     private func size(_ status: FileStatus, _ stored: StoredName, _ directory: VaultDirectory) -> Int64 {
         // While a session is open or died, only the file itself knows how much of it counts.
         if status.kind == .regular, status.size > 0, vault.sessionRule.hasDead, let file = try? directory.openFile(stored, .readOnly),
-            let content = try? SecureFile.open(
-                PosixByteStore(file), ContentContext(vault.keys, vault.cipher, vault.sessionRule), path: stored.entry.description)
+            let content = try? SecureFile.open(PosixByteStore(file), vault.content, path: stored.entry.description)
         {
             return content.size.rawValue
         }

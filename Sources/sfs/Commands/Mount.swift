@@ -79,7 +79,8 @@ private struct MountJob {
 
     func serve(_ credential: Credential, log: @escaping @Sendable (String) -> Void, ready: () -> Void) throws(Failure) {
         let opened = try explaining(.vault, vault) { () throws(SecureFileError) in
-            try Vault.open(at: source, credential, options.isReadOnly ? .readOnly : .readWrite)
+            try Vault.open(
+                at: source, credential, options.isReadOnly ? .readOnly : .readWrite, content: VaultMount.contentOptions, log: log)
         }
         var mount = VaultMount.Options()
         mount.readOnly = options.isReadOnly

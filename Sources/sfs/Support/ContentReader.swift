@@ -52,7 +52,7 @@ final class ContentReader {
 
     private func opened() throws(SecureFileError) -> SecureFile {
         if let file { return file }
-        let context = ContentContext(vault.keys, vault.cipher, try vault.currentSessionRule())
+        let context = ContentContext(try vault.keys, vault.cipher, try vault.currentSessionRule())
         let opened = try SecureFile.open(PosixByteStore(descriptor), context, path: path.description)
         file = opened
         return opened

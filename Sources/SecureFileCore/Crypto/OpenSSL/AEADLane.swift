@@ -18,13 +18,6 @@ final class AEADLane: @unchecked Sendable {
         return staging
     }
 
-    /// Forgets the keys the contexts hold.
-    func forgetKeys() {
-        sealing.forget()
-        opening.forget()
-        staging.zero(0..<staging.count)
-    }
-
     /// A nonce never used before, from the random generator.
     private func makeNonce() throws(CryptoFailure) -> Nonce {
         if nextNonce == nonces.count {

@@ -6,6 +6,8 @@ public enum CryptoFailure: Error, Sendable {
     case authentication
     /// libcrypto itself failed (out of memory, an algorithm that is missing).
     case library
+    /// The key has been taken away for now.
+    case noKey
 }
 
 /// Throws unless libcrypto said 1. Its error queue, which is per thread, is emptied so that it cannot lie to the next caller.

@@ -39,13 +39,20 @@ public enum Hashing {
                 var done = 0
                 var counter: UInt8 = 1
                 while done < output.count {
-                    let message = previous + info + [counter]
+                    // Reserved first: growing would leave a copy of the output so far behind.
+                    var message = [UInt8]()
+                    message.reserveCapacity(previous.count + info.count + 1)
+                    message += previous
+                    message += info
+                    message.append(counter)
+                    defer { message.wipe() }
                     try check(unsafe block.withUnsafeMutableBytes { block in unsafe hmac(prk, message, into: block) })
                     let take = min(32, output.count - done)
                     for i in 0..<take { unsafe output[done + i] = block[i] }
                     done += take
                     counter += 1
-                    previous = block
+                    previous.wipe()
+                    previous = block.map { $0 }  // a copy of its own: shared storage would be copied, not wiped
                 }
             }
         }

@@ -16,37 +16,57 @@ public final class SIVCipher: Sendable {
         fileprivate let state: SIVBlock
     }
 
-    private let key: SecretKey
-    /// Of CMAC: for messages of whole blocks, and for others.
-    private let subkeys: (SIVBlock, SIVBlock)
-    private let start: SIVBlock
-    private let lanes = Mutex<[SIVLane]>([])
+    /// What comes from the key, as long as it is there.
+    private struct Keyed: Sendable {
+        let key: SecretKey
+        /// Of CMAC: for messages of whole blocks, and for others.
+        let subkeys: (SIVBlock, SIVBlock)
+        /// CMAC of one zero block.
+        let start: SIVBlock
+    }
+    private struct State: Sendable {
+        var keyed: Keyed?
+        var idle: [SIVLane] = []
+    }
+    private let state = Mutex(State())
+    /// Calls at work.
+    private let users = Atomic<Int>(0)
     private static let lanesKept = 16
 
     /// - Parameter key: 64 bytes; 32 for AES-128-SIV, which the format does not use but the RFC's vectors do.
-    public init(key: SecretKey) throws(CryptoFailure) {
+    public init(key: SecretKey) throws(CryptoFailure) { try install(key) }
+
+    /// Takes the key after ``forgetKey()``. Prefixes made before stay good if it is the same.
+    func install(_ key: SecretKey) throws(CryptoFailure) {
         precondition(key.count == 64 || key.count == 32)
-        self.key = key
         let lane = try SIVLane(key: key)
         let subkey1 = try lane.encrypt(.zero).doubled
-        subkeys = (subkey1, subkey1.doubled)
-        start = try lane.encrypt(SIVBlock.zero ^ subkey1)  // CMAC of one zero block
-        lanes.withLock { $0.append(lane) }
+        let start = try lane.encrypt(SIVBlock.zero ^ subkey1)
+        state.withLock { state in
+            state.keyed = Keyed(key: key, subkeys: (subkey1, subkey1.doubled), start: start)
+            state.idle.append(lane)
+        }
+    }
+
+    /// Wipes the key and all that comes from it; whoever is at work with it is waited for. From then on everything fails with `.noKey`.
+    func forgetKey() {
+        state.withLock { $0 = State() }
+        while users.load(ordering: .sequentiallyConsistent) > 0 { CurrentProcess.yieldProcessor() }
     }
 
     /// The state for the associated data `components`, in order.
     public func prefix(_ components: [[UInt8]]) throws(CryptoFailure) -> Prefix {
-        try withLane { lane throws(CryptoFailure) in
-            var state = start
-            for component in components { state = try state.doubled ^ lane.authenticate(component, subkeys) }
+        try withLane { lane, keyed throws(CryptoFailure) in
+            var state = keyed.start
+            for component in components { state = try state.doubled ^ lane.authenticate(component, keyed.subkeys) }
             return Prefix(state: state)
         }
     }
 
     /// The synthetic IV, then as many bytes of ciphertext as `plaintext` has.
     public func seal(_ plaintext: [UInt8], _ prefix: Prefix) throws(CryptoFailure) -> [UInt8] {
-        try withLane { lane throws(CryptoFailure) in
-            let iv = try lane.authenticate(plaintext, subkeys, after: prefix.state)
+        try withLane { lane, keyed throws(CryptoFailure) in
+            let iv = try lane.authenticate(plaintext, keyed.subkeys, after: prefix.state)
             var sealed: [UInt8] = []
             sealed.reserveCapacity(Self.overhead + plaintext.count)
             iv.append(to: &sealed)
@@ -61,14 +81,14 @@ public final class SIVCipher: Sendable {
 
     /// The plaintext of what ``seal(_:_:)`` gave.
     ///
-    /// - Throws: `.authentication` where it is too short, or changed, or sealed with another key or other associated data.
+    /// - Throws: `.authentication` where it is too short, or changed, or sealed with another key or other associated data; `.noKey`.
     public func open(_ sealed: [UInt8], _ prefix: Prefix) throws(CryptoFailure) -> [UInt8] {
         guard sealed.count >= Self.overhead else { throw .authentication }
-        return try withLane { lane throws(CryptoFailure) in
+        return try withLane { lane, keyed throws(CryptoFailure) in
             let iv = SIVBlock(sealed[..<16])
             var plaintext: [UInt8] = []
             try lane.crypt(sealed[16...], iv.counter, into: &plaintext)
-            let expected = try lane.authenticate(plaintext, subkeys, after: prefix.state)
+            let expected = try lane.authenticate(plaintext, keyed.subkeys, after: prefix.state)
             if (expected.high ^ iv.high) | (expected.low ^ iv.low) != 0 {  // no branch on a single byte
                 plaintext.wipe()
                 throw .authentication
@@ -81,11 +101,25 @@ public final class SIVCipher: Sendable {
         try open(sealed, prefix(associatedData))
     }
 
-    private func withLane<R>(_ body: (SIVLane) throws(CryptoFailure) -> R) throws(CryptoFailure) -> R {
-        let idle = lanes.withLock { $0.popLast() }
-        let lane = if let idle { idle } else { try SIVLane(key: key) }
-        defer { lanes.withLock { if $0.count < Self.lanesKept { $0.append(lane) } } }
-        return try body(lane)
+    private func withLane<R>(_ body: (SIVLane, Keyed) throws(CryptoFailure) -> R) throws(CryptoFailure) -> R {
+        // Counted before the key is looked for and until nothing of it is held: ``forgetKey()`` waits for that.
+        users.add(1, ordering: .sequentiallyConsistent)
+        defer { users.subtract(1, ordering: .sequentiallyConsistent) }
+        return try lend(body)
+    }
+
+    private func lend<R>(_ body: (SIVLane, Keyed) throws(CryptoFailure) -> R) throws(CryptoFailure) -> R {
+        let (keyed, idle): (Keyed, SIVLane?) = try state.withLock { (state) throws(CryptoFailure) in
+            guard let keyed = state.keyed else { throw .noKey }
+            return (keyed, state.idle.popLast())
+        }
+        let lane = if let idle { idle } else { try SIVLane(key: keyed.key) }
+        defer {
+            state.withLock { state in
+                if state.keyed?.key === keyed.key, state.idle.count < Self.lanesKept { state.idle.append(lane) }
+            }
+        }
+        return try body(lane, keyed)
     }
 }
 

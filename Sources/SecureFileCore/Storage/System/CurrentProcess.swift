@@ -5,6 +5,9 @@ public enum CurrentProcess {
     /// The process ID. The corresponding C function is `getpid`.
     public static var id: Int32 { getpid() }
 
+    /// Lets other threads run. The corresponding C function is `sched_yield`.
+    static func yieldProcessor() { sched_yield() }
+
     /// Seconds since 1970 by the system's clock.
     public static var secondsSince1970: Int64 {
         var now = timespec()

@@ -7,7 +7,12 @@ final class ReadWriteLock: @unchecked Sendable {
 
     init() {
         unsafe lock = UnsafeMutablePointer<pthread_rwlock_t>.allocate(capacity: 1)
-        unsafe pthread_rwlock_init(lock, nil)
+        var attributes = pthread_rwlockattr_t()
+        unsafe pthread_rwlockattr_init(&attributes)
+        // The default lets readers that follow each other keep a writer out for ever: a key could not be taken away from a busy file.
+        unsafe pthread_rwlockattr_setkind_np(&attributes, Int32(PTHREAD_RWLOCK_PREFER_WRITER_NONRECURSIVE_NP))
+        unsafe pthread_rwlock_init(lock, &attributes)
+        unsafe pthread_rwlockattr_destroy(&attributes)
     }
 
     deinit {
@@ -15,6 +20,7 @@ final class ReadWriteLock: @unchecked Sendable {
         unsafe lock.deallocate()
     }
 
+    func lockShared() { unsafe pthread_rwlock_rdlock(lock) }
     func lockExclusively() { unsafe pthread_rwlock_wrlock(lock) }
     func unlock() { unsafe pthread_rwlock_unlock(lock) }
 

@@ -1,0 +1,96 @@
+/// Files whose key goes away and comes back.
+extension SecureFile {
+    /// Runs `body` beside other readers, with the content there.
+    ///
+    /// - Throws: `.keyNotAvailable` while the key is locked away; what reading the file anew fails with; what `body` throws.
+    @inline(__always)
+    func reading<R>(_ body: () throws(SecureFileError) -> R) throws(SecureFileError) -> R {
+        while true {
+            lock.lockShared()
+            if !isSuspended {
+                defer { lock.unlock() }
+                return try body()
+            }
+            lock.unlock()
+            try changing { () throws(SecureFileError) in }
+        }
+    }
+
+    /// Runs `body` alone, with the content there.
+    @inline(__always)
+    func changing<R>(_ body: () throws(SecureFileError) -> R) throws(SecureFileError) -> R {
+        lock.lockExclusively()
+        defer { lock.unlock() }
+        if isSuspended { try resume() }
+        return try body()
+    }
+
+    /// Brings everything to the store and gives up the keys and all plaintext. The next call reads the file anew, if the key is there then.
+    ///
+    /// - Parameters:
+    ///   - isSynced: All of it is durable when this returns; else the caller syncs, and says so by ``noteSyncedWhileSuspended()``.
+    ///   - discardingUnwritten: What cannot be written is given up, and noted with the context as a failure.
+    /// - Throws: ``SecureFileError`` where it cannot be written; then nothing is given up.
+    func suspend(isSynced: Bool, discardingUnwritten: Bool) throws(SecureFileError) {
+        try lock.writing { () throws(SecureFileError) in
+            if isSuspended { return }
+            do throws(SecureFileError) {
+                try keepingModificationTime { () throws(SecureFileError) in try bringToStore(isSynced) }
+                wasSyncedAtSuspension = isSynced
+            } catch {
+                if !discardingUnwritten { throw error }
+                context.log("\(path): what was not written yet is lost: \(error.message)")
+                context.noteFailure()
+                wasSyncedAtSuspension = false
+            }
+            giveUpContent()
+            isSuspended = true
+        }
+    }
+
+    private func bringToStore(_ isSynced: Bool) throws(SecureFileError) {
+        if context.isStandalone {
+            try endSession()
+            // Of a grouped file only the mark of its clean end is left, which says nothing that a crash could make wrong.
+            if isSynced, isOpenForWriting, form != .grouped { try synchronizeLocked(attributes: false) }
+            return
+        }
+        try commitPending()
+        if isSynced || needsSyncToSettle { try synchronizeLocked(attributes: false) }
+    }
+
+    /// The caller of ``suspend(isSynced:discardingUnwritten:)`` has made durable what it brought to the store.
+    func noteSyncedWhileSuspended() {
+        lock.writing { if isSuspended { wasSyncedAtSuspension = true } }
+    }
+
+    /// Leaves nothing in memory but the size. Keys and buffers are wiped as their last references go.
+    private func giveUpContent() {
+        for block in pending.keys { release(block) }
+        pending.removeAll()
+        groups.removeAll()
+        (form, backingLength) = (.empty, 0)
+        (header, inlineContent, fileKey, commit) = (nil, nil, nil, nil)
+        (isOwed, isLenient, isInlineDirty, isStamped, isTailUnchecked) = (false, false, false, false, false)
+        (foreignSize, cutFloor, worstEpoch) = (nil, nil, nil)
+        dirtyGroupCount = 0
+        deferredPunches.removeAll()
+        epoch += 1
+        context.unregister(self)
+    }
+
+    /// Reads the file anew. Under the exclusive lock.
+    func resume() throws(SecureFileError) {
+        guard context.mayResume else { throw ContentContext.locked.at(path) }
+        let size = plaintextSize
+        plaintextSize = .zero
+        do throws(SecureFileError) {
+            try load()
+        } catch {
+            giveUpContent()
+            plaintextSize = size
+            throw error
+        }
+        isSuspended = false
+    }
+}
