@@ -83,7 +83,9 @@ import Testing
             let stream = try DirectoryStream(links)
             while let entry = try stream.next() { if entry.name.count > 2 { try links.remove(RawPath(entry.name)) } }
         },
-        Case(.damagedAttribute, "inline", "an attribute's value changed") { try $0.withAttribute { try $0.setExtendedAttribute($1, Array(repeating: 1, count: 40)) } },
+        Case(.damagedAttribute, "inline", "an attribute's value changed") {
+            try $0.withAttribute { try $0.setExtendedAttribute($1, Array(repeating: 1, count: 40)) }
+        },
         Case(.damagedAttribute, "inline", "an attribute's name changed") {
             try $0.withAttribute {
                 try $0.removeExtendedAttribute($1)

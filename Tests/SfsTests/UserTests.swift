@@ -109,7 +109,8 @@ import Testing
 
     @Test(.enabled(if: MountSupport.isThere)) func withoutFusermountItIsSaid() throws {
         let vault = try vault()
-        let outcome = try mountScript(vault, asRoot: "mount --bind /dev/null /usr/bin/fusermount3", "try \"$sfs\" mount vault mnt --passfile passfile; try \"$sfs\" umount mnt")
+        let outcome = try mountScript(
+            vault, asRoot: "mount --bind /dev/null /usr/bin/fusermount3", "try \"$sfs\" mount vault mnt --passfile passfile; try \"$sfs\" umount mnt")
         #expect(outcome.text == "code 15\ncode 18\n" && outcome.errors.contains("sfs mount: mnt: cannot be mounted: "), "\(outcome)")
         #expect(try vault.run("check").lines.last == "clean")
     }

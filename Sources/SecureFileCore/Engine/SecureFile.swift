@@ -70,7 +70,8 @@ public final class SecureFile: @unchecked Sendable {
     var isCutBarred = false
     /// Groups above 0 whose page is dirty.
     var dirtyGroupCount = 0
-    /// The keys have been given up and nothing is in memory but the size: the content is read anew before the next call. ``suspend(isSynced:discardingUnwritten:)``.
+    /// The keys have been given up and nothing is in memory but the size: the content is read anew before the next
+    /// call. ``suspend(isSynced:discardingUnwritten:)``.
     var isSuspended = false
     /// While suspended: everything written is known to be durable.
     var wasSyncedAtSuspension = false
