@@ -37,12 +37,15 @@ extension SecureFile {
         }
         // Page 0 may say that all is well only when it is: everything else reaches the disk before.
         if isUnsettled || isStamped { try synchronizeLocked(attributes: false) }
+        try makeCutDurable()
         guard let header, isOwn(header.page.session) else { return }
         endsSession = true
-        defer { endsSession = false }
+        // Also after an error: the page may be there, in the cache of the system or on the disk.
+        defer {
+            (endsSession, isStamped) = (false, false)
+            foreignSize = plaintextSize
+        }
         try writePage(header)
-        isStamped = false
-        foreignSize = plaintextSize
     }
 
     /// The session page 0 names from the next seal on.

@@ -230,4 +230,16 @@ public final class FileDescriptor: Sendable {
             throw error
         }
     }
+
+    /// Whether another open file holds the exclusive lock. Asking takes a shared one for a moment.
+    public func isLockedElsewhere() throws(Errno) -> Bool {
+        do {
+            try retrying { flock(rawValue, LOCK_SH | LOCK_NB) }
+        } catch {
+            if error.rawValue == EWOULDBLOCK { return true }
+            throw error
+        }
+        try retrying { flock(rawValue, LOCK_UN) }
+        return false
+    }
 }
