@@ -31,10 +31,14 @@ import Testing
         let rows: [(script: String, code: Int32, message: String)] = [
             ("\"$SFS\" info closed/v", 11, "sfs info: closed/v: the vault's folder cannot be opened: Permission denied\n"),
             ("\"$SFS\" init closed/v </dev/null", 11, "sfs init: closed/v: no vault can be made there: Permission denied\n"),
-            ("chmod 0 passfile; \"$SFS\" ls vault --passfile passfile; x=$?; chmod 600 passfile; exit $x", 8,
-             "sfs ls: passfile: the passphrase file cannot be read: Permission denied\n"),
-            ("chmod 0 vault/sfs.json; \"$SFS\" ls vault --passfile passfile; x=$?; chmod 600 vault/sfs.json; exit $x", 11,
-             "sfs ls: vault: the vault's configuration cannot be read: Permission denied\n"),
+            (
+                "chmod 0 passfile; \"$SFS\" ls vault --passfile passfile; x=$?; chmod 600 passfile; exit $x", 8,
+                "sfs ls: passfile: the passphrase file cannot be read: Permission denied\n"
+            ),
+            (
+                "chmod 0 vault/sfs.json; \"$SFS\" ls vault --passfile passfile; x=$?; chmod 600 vault/sfs.json; exit $x", 11,
+                "sfs ls: vault: the vault's configuration cannot be read: Permission denied\n"
+            ),
         ]
         for (script, code, message) in rows {
             let outcome = try shell(script, in: folder)
@@ -126,5 +130,56 @@ import Testing
             """
         let outcome = try Sfs.run(program: RawPath("/usr/bin/unshare"), ["-m", "sh", "-c", script].map { RawPath($0) })
         #expect(outcome.code == 15 && outcome.errors.hasPrefix("sfs mount: /dev/fuse: FUSE does not work for this user"), "\(outcome)")
+    }
+}
+
+/// Filesystems that are full, or read-only.
+@Suite(.serialized, .enabled(if: MountSupport.isRoot, "only root can mount other filesystems")) struct FilesystemTests {
+    /// A script with mounts of its own; `try` prints exit codes.
+    func script(_ vault: TestVault, _ steps: String) throws -> Sfs.Outcome {
+        let script = "try() { \"$@\"; echo \"code $?\"; }; cd '\(vault.folder.path)' && \(steps)"
+        return try Sfs.run(
+            program: RawPath("/usr/bin/unshare"), ["-m", "sh", "-c", script].map { RawPath($0) }, environment: ["SFS=\(Sfs.binary)"])
+    }
+
+    @Test func aFullOneIsSaidAndNothingIsLeft() throws {
+        let vault = try TestVault()
+        let outcome = try script(
+            vault,
+            """
+            mkdir full && mount -t tmpfs -o size=64k none full && dd if=/dev/zero of=full/filler bs=4k 2>/dev/null
+            try "$SFS" init full/v --passfile passfile --kdf-memory 8 --kdf-passes 1
+            ls -A full
+            rm full/filler; cp -a vault full/vault; dd if=/dev/zero of=full/filler bs=4k 2>/dev/null; sha256sum full/vault/sfs.json >before
+            try "$SFS" passwd full/vault --passfile passfile --new-passcommand "echo new"
+            sha256sum full/vault/sfs.json | cmp - before; ls -A full/vault | grep tmp
+            try "$SFS" ls full/vault --passfile passfile
+            """)
+        #expect(outcome.lines == ["code 12", "filler", "code 12", "code 0"], "\(outcome)")
+        #expect(outcome.errors.hasPrefix("sfs init: full/v: ") && outcome.errors.contains(": No space left on device\nsfs passwd: full/vault: "), "\(outcome)")
+    }
+
+    @Test(.enabled(if: MountSupport.isThere)) func aReadOnlyOneCanBeReadAndChecked() throws {
+        let vault = try TestVault { try $0.file("a", "content\n") }
+        let outcome = try script(
+            vault,
+            """
+            mkdir mnt && mount --bind vault vault && mount -o remount,ro,bind vault
+            try "$SFS" ls vault --passfile passfile
+            try "$SFS" cat vault a --passfile passfile
+            try "$SFS" check vault --passfile passfile | tail -n 2
+            try "$SFS" check vault --settle --passfile passfile
+            try "$SFS" passwd vault --passfile passfile --new-passcommand "echo new"
+            try "$SFS" init vault/new --passfile passfile --kdf-memory 8 --kdf-passes 1
+            try "$SFS" mount vault mnt --passfile passfile
+            try "$SFS" mount vault mnt --passfile passfile -o ro
+            try cat mnt/a
+            try "$SFS" umount mnt
+            """)
+        let expected = [
+            "a", "code 0", "content", "code 0", "clean", "code 0", "code 11", "code 11", "code 11", "code 11", "code 0", "content", "code 0", "code 0",
+        ]
+        #expect(outcome.lines == expected, "\(outcome)")
+        for line in outcome.errors.split(separator: "\n") { #expect(line.hasSuffix(": Read-only file system"), "\(line)") }
     }
 }
