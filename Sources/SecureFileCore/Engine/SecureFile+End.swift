@@ -18,6 +18,9 @@ extension SecureFile {
     /// Whether the disk may still have metadata pages past the end of the backing file.
     private var mayHaveGroupsPastEnd: Bool { groupCutEpoch == epoch || worstEpoch == epoch }
 
+    /// Before it is forgotten that groups were cut off.
+    func makeGroupCutDurable() throws(SecureFileError) { if groupCutEpoch == epoch { try syncStore(attributes: false) } }
+
     /// Makes the block the file ends in, and the entries of its group, end where the file does; says whether there was something to change.
     func settleEnd() throws(SecureFileError) -> Bool {
         let hasCleared = try clearStaleEntries(from: ContentGeometry.endBlock(plaintextSize))
