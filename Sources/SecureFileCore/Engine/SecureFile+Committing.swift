@@ -72,6 +72,7 @@ extension SecureFile {
     /// What follows from a sync of the store, with no page dirty: cleared blocks are nobody's any more.
     func noteStoreSynced() throws(SecureFileError) {
         epoch += 1
+        hasUnsyncedWrites = false
         if isStamped { foreignSize = nil }
         if form != .empty { isOwed = true }
         try performPunches()

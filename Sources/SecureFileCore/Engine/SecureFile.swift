@@ -62,6 +62,8 @@ public final class SecureFile: @unchecked Sendable {
     let forgottenEpoch = Atomic<UInt64>(0)
     /// Entries past the end, or a tail block longer than the size says, have not been looked for yet.
     var isTailUnchecked = false
+    /// The store was written or cut since its last sync.
+    var hasUnsyncedWrites = true
     /// Groups above 0 whose page is dirty.
     var dirtyGroupCount = 0
     /// The keys have been given up and nothing is in memory but the size: the content is read anew before the next call. ``suspend(isSynced:discardingUnwritten:)``.
