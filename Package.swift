@@ -27,6 +27,9 @@ let package = Package(
         .testTarget(name: "SecureFSTests", dependencies: ["SecureFS", "SecureFileCore"], swiftSettings: house),
         .executableTarget(
             name: "crash-campaign", dependencies: ["TestSupport", "SecureFileCore"], path: "Tests/CrashCampaign", swiftSettings: house),
+        .executableTarget(
+            name: "store-campaign", dependencies: ["TestSupport", "SecureFileCore", "SecureStoreCore"], path: "Tests/StoreCampaign",
+            swiftSettings: house),
         .testTarget(name: "SecureFileCoreTests", dependencies: ["SecureFileCore", "TestSupport"], swiftSettings: house),
     ]
 )

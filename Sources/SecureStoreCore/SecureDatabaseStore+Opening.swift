@@ -92,7 +92,8 @@ extension SecureDatabaseStore {
 
     /// Makes key slots, and a database that `fill` fills, which gets its name when it is whole and durable.
     func make(
-        _ files: StoreFiles, _ credentials: [Credential], _ fill: (SQLiteConnection) throws(SecureStorageError) -> Void
+        _ files: StoreFiles, _ credentials: [Credential], _ fill: (SQLiteConnection) throws(SecureStorageError) -> Void,
+        verifying check: ((SQLiteConnection) throws(SecureStorageError) -> Void)? = nil
     ) throws(SecureStorageError) -> StoreKeys? {
         let guardian = try Self.opening { () throws(SecureFileError) in try StoreKeys.guardian(of: files) }
         defer { guardian.end() }
@@ -114,15 +115,23 @@ extension SecureDatabaseStore {
             return temporary
         }
         do throws(SecureStorageError) {
-            let connection = try connect(temporary, keys, isWritable: true)
-            defer { connection.close() }
-            try fill(connection)
+            try withConnection(to: temporary, keys, fill)
+            if let check { try withConnection(to: temporary, keys, check) }
         } catch {
+            if state != .present { try? temporary.removeIfThere(files.keys) }
             try? temporary.removeIfThere(temporary.database)
             try? temporary.removeIfThere(temporary.journal)
             throw error
         }
         try Self.opening { () throws(SecureFileError) in try temporary.giveName(of: files) }
         return keys
+    }
+
+    private func withConnection(
+        to files: StoreFiles, _ keys: StoreKeys, _ body: (SQLiteConnection) throws(SecureStorageError) -> Void
+    ) throws(SecureStorageError) {
+        let connection = try connect(files, keys, isWritable: true)
+        defer { connection.close() }
+        try body(connection)
     }
 }

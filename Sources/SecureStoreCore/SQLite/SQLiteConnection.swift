@@ -3,8 +3,9 @@ import SecureFileCore
 
 /// A connection of SQLite to the database of a store. Used by one thread at a time: ``SecureDatabaseStore`` sees to it.
 @safe
-final class SQLiteConnection: @unchecked Sendable {
-    private let fileSystem: StoreFileSystem
+package final class SQLiteConnection: @unchecked Sendable {
+    /// Nil for a plaintext database.
+    private let fileSystem: StoreFileSystem?
     private var database: OpaquePointer?
     private var statements: [String: SQLiteStatement] = [:]
     /// Why the authorizer refused what is being prepared.
@@ -15,8 +16,21 @@ final class SQLiteConnection: @unchecked Sendable {
     /// - Throws: `.openFailed`.
     init(_ fileSystem: StoreFileSystem, isWritable: Bool) throws(SecureStorageError) {
         self.fileSystem = fileSystem
-        let flags = (isWritable ? SQLITE_OPEN_READWRITE : SQLITE_OPEN_READONLY) | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_PRIVATECACHE
-        let result = unsafe sqlite3_open_v2(StoreFileSystem.databaseName, &database, flags, fileSystem.name)
+        try start(StoreFileSystem.databaseName, isWritable ? SQLITE_OPEN_READWRITE : SQLITE_OPEN_READONLY, fileSystem.name)
+        unsafe setAuthorizer()
+    }
+
+    /// A plaintext database: to take over from, to give out to, or to compare with.
+    package init(plaintextDatabaseAt path: String, isWritable: Bool, creating: Bool = false) throws(SecureStorageError) {
+        fileSystem = nil
+        // As a path in the working folder, so that no name is taken for a URI or for a database in memory.
+        let path = path.hasPrefix("/") ? path : "./" + path
+        let flags = isWritable ? SQLITE_OPEN_READWRITE | (creating ? SQLITE_OPEN_CREATE : 0) : SQLITE_OPEN_READONLY
+        try start(path, flags, nil)
+    }
+
+    private func start(_ name: String, _ flags: Int32, _ vfs: String?) throws(SecureStorageError) {
+        let result = unsafe sqlite3_open_v2(name, &database, flags | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_PRIVATECACHE, vfs)
         guard result == SQLITE_OK, unsafe database != nil else {
             let error = failure(ResultCode(rawValue: result))
             unsafe sqlite3_close_v2(database)
@@ -28,13 +42,12 @@ final class SQLiteConnection: @unchecked Sendable {
         unsafe CSQLite_configure(database, SQLITE_DBCONFIG_ENABLE_LOAD_EXTENSION, 0)
         unsafe CSQLite_configure(database, SQLITE_DBCONFIG_DEFENSIVE, 1)
         unsafe CSQLite_configure(database, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0)
-        unsafe setAuthorizer()
     }
 
     deinit { close() }
 
     /// Ends all statements and the connection. A second call does nothing.
-    func close() {
+    package func close() {
         guard unsafe database != nil else { return }
         for statement in statements.values { statement.invalidate() }
         statements.removeAll()
@@ -60,7 +73,7 @@ final class SQLiteConnection: @unchecked Sendable {
     private func prepareFirst(_ sql: String) throws(SecureStorageError) -> (SQLiteStatement?, rest: String) {
         guard unsafe database != nil else { throw .closed }
         refusal = nil
-        _ = fileSystem.takeFailure()
+        _ = fileSystem?.takeFailure()
         var statement: OpaquePointer?
         var used = 0
         let text = Array(sql.utf8) + [0]
@@ -91,7 +104,7 @@ final class SQLiteConnection: @unchecked Sendable {
     }
 
     /// Runs one statement to its end.
-    func run(_ sql: String, _ arguments: [SQLiteValue] = []) throws(SecureStorageError) {
+    package func run(_ sql: String, _ arguments: [SQLiteValue] = []) throws(SecureStorageError) {
         let statement = try cached(sql)
         defer { statement.reset() }
         try statement.bind(arguments)
@@ -99,7 +112,7 @@ final class SQLiteConnection: @unchecked Sendable {
     }
 
     /// The first row, if there is one.
-    func first(_ sql: String, _ arguments: [SQLiteValue] = []) throws(SecureStorageError) -> [SQLiteValue]? {
+    package func first(_ sql: String, _ arguments: [SQLiteValue] = []) throws(SecureStorageError) -> [SQLiteValue]? {
         let statement = try cached(sql)
         defer { statement.reset() }
         try statement.bind(arguments)
@@ -107,7 +120,7 @@ final class SQLiteConnection: @unchecked Sendable {
     }
 
     /// All rows.
-    func all(_ sql: String, _ arguments: [SQLiteValue] = []) throws(SecureStorageError) -> [[SQLiteValue]] {
+    package func all(_ sql: String, _ arguments: [SQLiteValue] = []) throws(SecureStorageError) -> [[SQLiteValue]] {
         let statement = try cached(sql)
         defer { statement.reset() }
         try statement.bind(arguments)
@@ -126,10 +139,21 @@ final class SQLiteConnection: @unchecked Sendable {
     func failure(_ code: ResultCode) -> (code: Int, message: String) {
         var message = unsafe database.flatMap { unsafe sqlite3_errmsg($0) }.map { unsafe String(cString: $0) } ?? "error \(code.rawValue)"
         if let refusal { message = refusal }
-        if let cause = fileSystem.takeFailure() { message += ": \(cause.description)" }
+        if let cause = fileSystem?.takeFailure() { message += ": \(cause.description)" }
         // Never a code that stands for success.
         let raw = [SQLITE_OK, SQLITE_ROW, SQLITE_DONE].contains(code.rawValue) ? SQLITE_ERROR : code.rawValue
         return (Int(raw), message)
+    }
+
+    // MARK: Copies
+
+    /// Puts the whole content of `source` in the place of this database's.
+    func copyAll(from source: SQLiteConnection) throws(SecureStorageError) {
+        guard let backup = unsafe sqlite3_backup_init(database, "main", source.database, "main") else { throw error(SQLITE_ERROR) }
+        let result = unsafe sqlite3_backup_step(backup, -1)
+        let end = unsafe sqlite3_backup_finish(backup)
+        if result != SQLITE_DONE { throw error(result) }
+        if end != SQLITE_OK { throw error(end) }
     }
 
     func error(_ code: Int32) -> SecureStorageError {

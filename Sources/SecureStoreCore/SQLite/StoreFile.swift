@@ -92,11 +92,18 @@ final class StoreFile {
         return true
     }
 
+    /// A database copied from one with a write-ahead log says in its header that it has one; here none has.
     @unsafe
     func write(_ source: UnsafeRawBufferPointer, at offset: Int64) throws(SecureFileError) {
         let content = try contentForChange()
         let span = unsafe Span<UInt8>(_unsafeBytes: source)
-        try content.write(span, 0..<span.count, at: ByteOffset(offset))
+        if role == .database, offset == 0, span.count >= Self.headCount, span[18] == 2 || span[19] == 2 {
+            var page = unsafe Array(source)
+            (page[18], page[19]) = (1, 1)
+            try content.write(page.span, 0..<page.count, at: ByteOffset(0))
+        } else {
+            try content.write(span, 0..<span.count, at: ByteOffset(offset))
+        }
     }
 
     func truncate(to size: Int64) throws(SecureFileError) { try contentForChange().truncate(to: ByteCount(size)) }

@@ -45,41 +45,41 @@ enum StoreFileCalls {
     @unsafe
     private static func installContent(in methods: inout sqlite3_io_methods) {
         unsafe methods.xRead = { file, bytes, count, offset in
-            unsafe code(file) { file throws(SecureFileError) in
+            unsafe StoreFileCalls.code(file) { file throws(SecureFileError) in
                 let destination = unsafe UnsafeMutableRawBufferPointer(start: bytes, count: Int(count))
                 return try unsafe file.read(destination, at: offset) == Int(count) ? .ok : .shortRead
             }
         }
         unsafe methods.xWrite = { file, bytes, count, offset in
-            unsafe code(file) { file throws(SecureFileError) in
+            unsafe StoreFileCalls.code(file) { file throws(SecureFileError) in
                 try unsafe file.write(UnsafeRawBufferPointer(start: bytes, count: Int(count)), at: offset)
                 return .ok
             }
         }
         unsafe methods.xTruncate = { file, size in
-            unsafe code(file) { file throws(SecureFileError) in
+            unsafe StoreFileCalls.code(file) { file throws(SecureFileError) in
                 try file.truncate(to: size)
                 return .ok
             }
         }
         unsafe methods.xSync = { file, _ in
-            unsafe code(file) { file throws(SecureFileError) in
+            unsafe StoreFileCalls.code(file) { file throws(SecureFileError) in
                 try file.synchronize()
                 return .ok
             }
         }
         unsafe methods.xFileSize = { file, size in
-            unsafe code(file) { file throws(SecureFileError) in
+            unsafe StoreFileCalls.code(file) { file throws(SecureFileError) in
                 unsafe size?.pointee = file.size
                 return .ok
             }
         }
         unsafe methods.xClose = { file in
-            let result = unsafe code(file) { file throws(SecureFileError) in
+            let result = unsafe StoreFileCalls.code(file) { file throws(SecureFileError) in
                 try file.close()
                 return .ok
             }
-            unsafe release(file)
+            unsafe StoreFileCalls.release(file)
             return result
         }
     }
@@ -96,20 +96,20 @@ enum StoreFileCalls {
     @unsafe
     private static func installLocks(in methods: inout sqlite3_io_methods) {
         unsafe methods.xLock = { file, level in
-            unsafe code(file) { file throws(SecureFileError) in
+            unsafe StoreFileCalls.code(file) { file throws(SecureFileError) in
                 guard let level = StoreLock.Level(rawValue: level) else { return .misuse }
                 return try file.raiseLock(to: level) ? .ok : .busy
             }
         }
         unsafe methods.xUnlock = { file, level in
-            unsafe code(file) { file throws(SecureFileError) in
+            unsafe StoreFileCalls.code(file) { file throws(SecureFileError) in
                 guard let level = StoreLock.Level(rawValue: level) else { return .misuse }
                 try file.lowerLock(to: level)
                 return .ok
             }
         }
         unsafe methods.xCheckReservedLock = { file, result in
-            unsafe code(file) { file throws(SecureFileError) in
+            unsafe StoreFileCalls.code(file) { file throws(SecureFileError) in
                 unsafe result?.pointee = try file.isReserved() ? 1 : 0
                 return .ok
             }

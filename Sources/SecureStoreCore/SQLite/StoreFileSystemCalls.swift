@@ -8,18 +8,18 @@ enum StoreFileSystemCalls {
     static func install(in vfs: inout sqlite3_vfs) {
         unsafe vfs.xOpen = { vfs, name, file, flags, outFlags in
             guard let vfs = unsafe vfs, let file = unsafe file else { return SQLITE_MISUSE }
-            return unsafe open(vfs, name, file, flags, outFlags)
+            return unsafe StoreFileSystemCalls.open(vfs, name, file, flags, outFlags)
         }
         unsafe vfs.xDelete = { vfs, name, durably in
-            guard let system = unsafe fileSystem(vfs), let name = unsafe name, unsafe String(cString: name) == StoreFileSystem.journalName else {
+            guard let system = unsafe StoreFileSystemCalls.fileSystem(vfs), let name = unsafe name, unsafe String(cString: name) == StoreFileSystem.journalName else {
                 return SQLITE_IOERR
             }
-            return code(system) { () throws(SecureFileError) in
+            return StoreFileSystemCalls.code(system) { () throws(SecureFileError) in
                 try system.deleteJournal(durably: durably != 0) ? .ok : .notThereToDelete
             }
         }
         unsafe vfs.xAccess = { vfs, name, _, result in
-            guard let system = unsafe fileSystem(vfs), let name = unsafe name else { return SQLITE_IOERR }
+            guard let system = unsafe StoreFileSystemCalls.fileSystem(vfs), let name = unsafe name else { return SQLITE_IOERR }
             unsafe result?.pointee = unsafe system.exists(String(cString: name)) ? 1 : 0
             return SQLITE_OK
         }
@@ -48,7 +48,7 @@ enum StoreFileSystemCalls {
         _ outFlags: UnsafeMutablePointer<Int32>?
     ) -> Int32 {
         unsafe file.pointee.pMethods = nil
-        guard let system = unsafe fileSystem(vfs) else { return SQLITE_MISUSE }
+        guard let system = unsafe StoreFileSystemCalls.fileSystem(vfs) else { return SQLITE_MISUSE }
         let path = unsafe name.map { unsafe String(cString: $0) }
         do throws(SecureFileError) {
             let opened: StoreFile
