@@ -18,6 +18,7 @@ let package = Package(
         .target(name: "SecureFileCore", dependencies: ["CLinux", "COpenSSL", "CArgon2"], swiftSettings: house),
         .systemLibrary(name: "CSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"])]),
         .target(name: "SecureStoreCore", dependencies: ["SecureFileCore", "CSQLite"], swiftSettings: house),
+        .target(name: "SecureStore", dependencies: ["SecureStoreCore", "SecureFileCore"], swiftSettings: house),
         .target(name: "SecureFS", dependencies: ["SecureFileCore", "CFuse", "CLinux"], swiftSettings: house),
         .executableTarget(name: "sfs", dependencies: ["SecureFS", "SecureFileCore", "CLinux"], swiftSettings: house),
         .executableTarget(
