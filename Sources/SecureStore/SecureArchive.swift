@@ -31,6 +31,11 @@ public enum SecureArchive {
         try decode(archive, .any, isSecure: false, limits)
     }
 
+    /// - Parameter allowedClasses: nil: any.
+    static func decode(_ data: Data, _ allowedClasses: [AnyClass]?, isSecure: Bool) throws(SecureDecodingError) -> NSObject {
+        try decode(data, allowedClasses.map { .archive($0) } ?? .any, isSecure: isSecure, SecureCodingLimits())
+    }
+
     private static func decode(
         _ data: Data, _ scope: ClassScope, isSecure: Bool, _ limits: SecureCodingLimits
     ) throws(SecureDecodingError) -> NSObject {

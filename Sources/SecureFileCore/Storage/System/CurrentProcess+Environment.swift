@@ -8,3 +8,12 @@ extension CurrentProcess {
         return text.isEmpty ? nil : text
     }
 }
+
+extension CurrentProcess {
+    /// Milliseconds since 1970 by the system's clock.
+    package static var millisecondsSince1970: Int64 {
+        var now = timespec()
+        _ = unsafe clock_gettime(CLOCK_REALTIME, &now)
+        return Int64(now.tv_sec) * 1000 + Int64(now.tv_nsec) / 1_000_000
+    }
+}
