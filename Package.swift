@@ -31,6 +31,13 @@ let package = Package(
         .executableTarget(
             name: "store-campaign", dependencies: ["TestSupport", "SecureFileCore", "SecureStoreCore"], path: "Tests/StoreCampaign",
             swiftSettings: house),
+        // The listings of the seed as they are: no house rules.
+        .executableTarget(name: "SeedListingBefore", dependencies: ["SecureStore"], path: "Tests/SeedListings/Before"),
+        .executableTarget(name: "SeedListingAfter", dependencies: ["SecureStore"], path: "Tests/SeedListings/After"),
+        .testTarget(
+            name: "SecureStoreTests",
+            dependencies: ["SecureStore", "SecureStoreCore", "SecureFileCore", "TestSupport", "SeedListingBefore", "SeedListingAfter"],
+            swiftSettings: house),
         .testTarget(name: "SecureFileCoreTests", dependencies: ["SecureFileCore", "TestSupport"], swiftSettings: house),
     ]
 )

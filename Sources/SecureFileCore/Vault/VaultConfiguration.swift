@@ -42,7 +42,7 @@ public struct VaultConfiguration: Sendable, Equatable {
         self = self.with(mac: try Hashing.hmac(keys.configKey, authenticatedText))
     }
 
-    init(_ kind: Kind, volumeID: [UInt8], keyID: UInt64, cipher: CipherKind, created: Int64, slots: [KeySlot], mac: [UInt8]) {
+    init(_ kind: Kind = .vault, volumeID: [UInt8], keyID: UInt64, cipher: CipherKind, created: Int64, slots: [KeySlot], mac: [UInt8]) {
         self.kind = kind
         self.volumeID = volumeID
         self.keyID = keyID
