@@ -24,8 +24,8 @@ let package = Package(
         .executableTarget(
             name: "passthrough-mount", dependencies: ["SecureFS", "SecureFileCore"], path: "Tests/PassthroughMount", swiftSettings: house),
         .target(name: "TestSupport", dependencies: ["SecureFileCore"], path: "Tests/TestSupport", swiftSettings: house),
+        .testTarget(name: "SecureFSTests", dependencies: ["SecureFS", "SecureFileCore", "passthrough-mount"], swiftSettings: house),
         .testTarget(name: "SfsTests", dependencies: ["sfs", "SecureFileCore"], exclude: ["terminal.py"], swiftSettings: house),
-        .testTarget(name: "SecureFSTests", dependencies: ["SecureFS", "SecureFileCore"], swiftSettings: house),
         .executableTarget(
             name: "crash-campaign", dependencies: ["TestSupport", "SecureFileCore"], path: "Tests/CrashCampaign", swiftSettings: house),
         .executableTarget(

@@ -1,7 +1,8 @@
 import SecureFileCore
 import Synchronization
 
-/// The backing file of an open content file. Its descriptor can be exchanged for one that may also write, while the content stays the same object.
+/// The backing file of an open content file. Its descriptor can be exchanged for one that may also write, while the content stays the same
+/// object.
 final class BackingFile: ByteStore {
     private let current: Mutex<PosixByteStore>
 

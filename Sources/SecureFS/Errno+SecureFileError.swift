@@ -1,8 +1,8 @@
 import SecureFileCore
 
 extension Errno {
-    /// What a program is told of a failure of the vault. Whatever is wrong with a file's bytes is EIO, a key that is not its own too: to the
-    /// program the file cannot be read, and no permission would help.
+    /// What a program is told of a failure of the vault. Whatever is wrong with a file's bytes is EIO, a key that is not its own too: to
+    /// the program the file cannot be read, and no permission would help.
     init(_ error: SecureFileError) {
         switch error.code {
         case .damaged, .truncated, .wrongKey, .notSecureFile, .unsupportedVersion, .tampered:

@@ -41,7 +41,9 @@ package protocol FileSystemOperations: AnyObject, Sendable {
         _ name: [UInt8], in parent: NodeID, mode: UInt32, _ intent: OpenIntent, _ caller: Caller
     ) throws(Errno) -> (entry: Entry, handle: HandleID)
     /// A file without a name (O_TMPFILE).
-    func createUnnamed(in parent: NodeID, mode: UInt32, _ intent: OpenIntent, _ caller: Caller) throws(Errno) -> (entry: Entry, handle: HandleID)
+    func createUnnamed(
+        in parent: NodeID, mode: UInt32, _ intent: OpenIntent, _ caller: Caller
+    ) throws(Errno) -> (entry: Entry, handle: HandleID)
     func open(_ node: NodeID, _ intent: OpenIntent) throws(Errno) -> HandleID
     /// Reads into the front of `buffer`; fewer than `count` bytes only at the end of the file.
     func read(_ node: NodeID, _ handle: HandleID, at offset: Int64, count: Int, into buffer: PageBuffer) throws(Errno) -> Int

@@ -9,9 +9,9 @@ final class Flusher: @unchecked Sendable {
     private let point = WaitPoint()
     // Under the lock of `point`.
     private var isStopping = false
-    private var hasWork = false
     private var thread: NativeThread?
     private let lingering = Mutex<[Node]>([])
+    private let hasWork = Atomic<Bool>(false)
     private let failing = Atomic<Bool>(false)
     /// Called after each round. Set before the start.
     var onSettled: (@Sendable () -> Void)?
@@ -43,11 +43,10 @@ final class Flusher: @unchecked Sendable {
 
     /// Something may be held back now.
     func noteWork() {
+        if hasWork.load(ordering: .relaxed) { return }
         point.lock()
-        if !hasWork {
-            hasWork = true
-            point.signal()
-        }
+        hasWork.store(true, ordering: .relaxed)
+        point.signal()
         point.unlock()
     }
 
@@ -68,17 +67,17 @@ final class Flusher: @unchecked Sendable {
         point.lock()
         defer { point.unlock() }
         while !isStopping {
-            if !hasWork {
+            if !hasWork.load(ordering: .relaxed) {
                 point.wait()
                 continue
             }
             point.wait(nanoseconds: Flusher.interval)
             if isStopping { return }
-            hasWork = false
+            hasWork.store(false, ordering: .relaxed)
             point.unlock()
             let again = round()
             point.lock()
-            if again { hasWork = true }
+            if again { hasWork.store(true, ordering: .relaxed) }
         }
     }
 

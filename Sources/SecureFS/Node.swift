@@ -39,8 +39,10 @@ final class Node: @unchecked Sendable {
     var isDeleted = false
     /// ``content`` is there.
     var isInUse = false
-    /// The inode has no extended attributes of ours: true only for inodes made by this mount that got none.
+    /// The inode is known to have no extended attributes of ours.
     var hasNoAttributes = false
+    /// Changes with each attribute that is set.
+    var attributeEpoch: UInt16 = 0
     /// A failure of this file has been logged.
     var isReported = false
     var rare: Rare?

@@ -26,7 +26,8 @@ extension VaultFileSystem {
         flusher.noteWork()
     }
 
-    /// Clears the set-id bits as a write by somebody without CAP_FSETID does: set-group-ID means something else where the group may not execute.
+    /// Clears the set-id bits as a write by somebody without CAP_FSETID does: set-group-ID means something else where the group may not
+    /// execute.
     func clearPrivileges(_ descriptor: FileDescriptor) throws(Errno) {
         let permissions = try descriptor.status().permissions
         var cleared = permissions & ~0o4000

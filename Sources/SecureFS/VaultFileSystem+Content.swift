@@ -125,7 +125,8 @@ extension VaultFileSystem {
         open.isWritable = true
     }
 
-    /// Opens the backing file for both ways where that is allowed: with the kernel's write-back cache, files opened for writing are read too.
+    /// Opens the backing file for both ways where that is allowed: with the kernel's write-back cache, files opened for writing are read
+    /// too.
     private func openBacking(_ node: Node, writable: Bool) throws(Errno) -> (descriptor: FileDescriptor, isWritable: Bool) {
         if vault.access == .readOnly { return (try openBacking(node, .readOnly), false) }
         do throws(Errno) {
@@ -152,8 +153,8 @@ extension VaultFileSystem {
         }
     }
 
-    /// The kernel has allowed what the backing file's mode forbids its owner: writing needs reading here, and the owner of a read-only file may
-    /// hold a handle that was opened before. The mode is changed for a moment; that works for the owner only.
+    /// The kernel has allowed what the backing file's mode forbids its owner: writing needs reading here, and the owner of a read-only file
+    /// may hold a handle that was opened before. The mode is changed for a moment; that works for the owner only.
     private func openAgainstMode(_ node: Node) throws(Errno) -> FileDescriptor {
         let inode = try inode(of: node)
         let permissions = try inode.status().permissions

@@ -3,12 +3,31 @@ import SecureFileCore
 /// Extended attributes.
 extension VaultFileSystem {
     package func extendedAttribute(_ name: [UInt8], of id: NodeID) throws(Errno) -> [UInt8] {
+        // Said to be unsupported rather than absent: `ls -l` then asks once and not for every file.
+        if name.starts(with: "system.".utf8) { throw .notSupported }
         let node = try table.node(id)
-        // The kernel asks for security.capability before the first write to every file: a new one has none, and no call is made.
-        if table.with(node, { $0.hasNoAttributes }) { throw .noData }
+        if try lacksAttributes(node) { throw .noData }
         let inode = try inode(of: node)
         do throws(SecureFileError) { return try vault.attributes.get(inode, name: name, isSymlink: node.kind == .symlink) } catch {
             throw reported(error, node)
+        }
+    }
+
+    /// Whether the inode has none at all. The kernel asks for security.capability before the first write to every file, `ls` for more: for
+    /// most files that costs no call, or one.
+    private func lacksAttributes(_ node: Node) throws(Errno) -> Bool {
+        let (isKnown, epoch) = table.with(node) { ($0.hasNoAttributes, $0.attributeEpoch) }
+        if isKnown { return true }
+        guard try extendedAttributeNames(of: node.id).isEmpty else { return false }
+        // Unless one was set meanwhile: setting counts before and after.
+        table.with(node) { if $0.attributeEpoch == epoch { $0.hasNoAttributes = true } }
+        return true
+    }
+
+    private func noteChange(_ node: Node) {
+        table.with(node) { node in
+            node.hasNoAttributes = false
+            node.attributeEpoch &+= 1
         }
     }
 
@@ -19,7 +38,8 @@ extension VaultFileSystem {
         if name.starts(with: "system.".utf8) { throw .notSupported }
         let node = try table.node(id)
         let inode = try inode(of: node)
-        table.with(node) { $0.hasNoAttributes = false }
+        noteChange(node)
+        defer { noteChange(node) }
         do throws(SecureFileError) {
             try vault.attributes.set(inode, name: name, value, rule, isSymlink: node.kind == .symlink)
         } catch { throw reported(error, node) }

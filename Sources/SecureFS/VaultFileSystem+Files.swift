@@ -95,6 +95,8 @@ extension VaultFileSystem {
         do throws(SecureFileError) { try open.file.write(data, 0..<data.count, at: ByteOffset(offset)) } catch {
             throw reported(error, node)
         }
+        // Overwrites wait in memory; a file that stays open must not make them wait for ever.
+        flusher.noteWork()
     }
 
     package func flush(_ id: NodeID, _ handle: HandleID) throws(Errno) {

@@ -42,7 +42,8 @@ extension VaultFileSystem {
         return directory
     }
 
-    /// Runs `body` until it finds what it looks for; nil means that it found something else. Between tries, renames under way are waited for.
+    /// Runs `body` until it finds what it looks for; nil means that it found something else. Between tries, renames under way are waited
+    /// for.
     func retrying<R>(_ node: Node, _ body: () throws(Errno) -> R?) throws(Errno) -> R {
         for _ in 0..<8 {
             if let found = try body() { return found }
@@ -71,7 +72,9 @@ extension VaultFileSystem {
     }
 
     /// `status` with the size a user sees, of a node whose content is not open.
-    func sized(_ status: FileStatus, _ node: Node, _ place: (directory: VaultDirectory, name: StoredName)?) throws(Errno) -> FileStatus {
+    func sized(
+        _ status: FileStatus, _ node: Node, _ place: (directory: VaultDirectory, name: StoredName)?
+    ) throws(Errno) -> FileStatus {
         var status = status
         switch status.kind {
         case .regular: status.size = toldSize(node, status)

@@ -53,8 +53,8 @@ extension VaultFileSystem {
         }
     }
 
-    /// A descriptor that keeps an inode reachable, and its number from being used again, once its name is gone; nil where its content is open,
-    /// which does that as well.
+    /// A descriptor that keeps an inode reachable, and its number from being used again, once its name is gone; nil where its content is
+    /// open, which does that as well.
     func pin(_ node: Node, _ name: StoredName, _ directory: VaultDirectory) throws(Errno) -> FileDescriptor? {
         if node.kind == .regular, let open = node.content.withLock({ $0?.backing.descriptor }) { return open }
         return try directory.descriptor.open(name.entry, [.pathOnly, .noFollow])

@@ -3,7 +3,8 @@ import Synchronization
 
 /// A vault as a file system: its operations in the extensions, one concern each.
 ///
-/// Locks, in the order they are taken: ``changing`` (renames), a node's ``Node/content``, the ``NodeTable``'s; the engine's file lock stands alone.
+/// Locks, in the order they are taken: ``changing`` (renames), a node's ``Node/content``, the ``NodeTable``'s; the engine's file lock
+/// stands alone.
 package final class VaultFileSystem: FileSystemOperations {
     let vault: Vault
     let context: ContentContext
@@ -13,7 +14,8 @@ package final class VaultFileSystem: FileSystemOperations {
     let log: MountLog
     /// Files whose backing length does not tell their size, found out when one was opened: the next lookup reads the header.
     let disagreeing = Mutex<Set<InodeKey>>([])
-    /// Held while a name changes and the table does not know it yet. Whoever finds another inode than expected waits for it and looks again.
+    /// Held while a name changes and the table does not know it yet. Whoever finds another inode than expected waits for it and looks
+    /// again.
     let changing = Mutex<Void>(())
     let flusher: Flusher
     /// Made inodes are given to the caller: only root can do that, and only root has to.

@@ -48,7 +48,8 @@ public enum VaultMount {
         } catch { throw Failure(kind: .mount, message: "\(vault.path): the vault's folder cannot be examined: \(error)") }
         var served: Failure?
         do throws(MountFailure) {
-            try MountServer.serve(fileSystem, at: mountPoint, mountOptions(vault, options), start: { () throws(Errno) in try fileSystem.start() }, ready: ready)
+            let start = { () throws(Errno) in try fileSystem.start() }
+            try MountServer.serve(fileSystem, at: mountPoint, mountOptions(vault, options), start: start, ready: ready)
         } catch { served = Failure(kind: .mount, message: error.message) }
         do throws(SecureFileError) { try fileSystem.finish() } catch {
             throw Failure(kind: .finish, message: "\(vault.path): not everything could be written: \(error)")

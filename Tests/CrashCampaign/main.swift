@@ -1,19 +1,62 @@
+// The long campaigns: what `swift test` does in small, in a release build. scripts/crash-campaign builds and runs this.
+//
+// usage: crash-campaign crash|model|scripts [SEED [COUNT [STEPS]]]     exit 1: a violation was found; the first five are printed
+import Glibc
 import SecureFileCore
 import TestSupport
-var failures = 0
-let kind = CommandLine.arguments[1]
-let first = UInt64(CommandLine.arguments.dropFirst(2).first ?? "1") ?? 1
-let number = UInt64(CommandLine.arguments.dropFirst(3).first ?? "2000") ?? 1
-var states = 0
-for seed in first..<first + number {
-    do {
-        if kind == "model" {
-            var history = ModelHistory(seed: seed)
-            try history.run(steps: 120)
-        } else {
-            var history = CrashHistory(seed: seed, statesPerPoint: 24)
-            states += try history.run().states
+
+struct Campaign {
+    private(set) var failures = 0
+    private(set) var steps = 0
+    private(set) var runs = 0
+
+    mutating func attempt(_ body: () throws -> Int) {
+        runs += 1
+        do { steps += try body() } catch {
+            failures += 1
+            if failures <= 5 { print(error) }
         }
-    } catch { failures += 1; if failures < 4 { print(error) } }
+    }
+
+    mutating func runScripts() {
+        for script in CrashScript.all {
+            for past in CrashScript.Past.allCases {
+                for atOnce in [false, true] {
+                    attempt {
+                        do { return try script.run(past: past, cipher: .aes256GCM, atOnce: atOnce, limit: 1 << 14) } catch {
+                            throw Finding("\(script.name), \(past), new data at once \(atOnce): \(error)")
+                        }
+                    }
+                }
+            }
+        }
+    }
 }
-print("failures", failures, "states", states)
+
+let arguments = CommandLine.arguments.dropFirst()
+let kind = arguments.first ?? "crash"
+let seed = UInt64(arguments.dropFirst().first ?? "1") ?? 1
+let count = UInt64(arguments.dropFirst(2).first ?? "1000") ?? 1000
+let steps = Int(arguments.dropFirst(3).first ?? "200") ?? 200
+var campaign = Campaign()
+
+switch kind {
+case "crash":
+    for seed in seed..<seed + count {
+        campaign.attempt {
+            var history = CrashHistory(seed: seed, statesPerPoint: 64)
+            return try history.run().states
+        }
+    }
+case "model":
+    for seed in seed..<seed + count {
+        campaign.attempt {
+            var history = ModelHistory(seed: seed)
+            try history.run(steps: steps)
+            return steps
+        }
+    }
+default: campaign.runScripts()
+}
+print("\(kind): \(campaign.runs) runs from seed \(seed), \(campaign.steps) states or steps, \(campaign.failures) with a violation")
+exit(campaign.failures == 0 ? 0 : 1)

@@ -1,3 +1,4 @@
+import Glibc
 import SecureFS
 import SecureFileCore
 
@@ -6,6 +7,12 @@ import SecureFileCore
 //   passthrough-mount --vault FOLDER MOUNTPOINT [allow_other]                      a vault, made if missing, its passphrase "test"
 let words = CommandLine.arguments
 
+/// Through a pipe too, at once.
+func sayReady() {
+    print("ready")
+    fflush(nil)
+}
+
 func servePlain() throws {
     var options = MountOptions()
     options.source = words[1]
@@ -13,7 +20,7 @@ func servePlain() throws {
     if words.count > 4, let threads = Int(words[4]) { options.tuning.threadLimit = threads }
     if words.count > 5, let streak = Int(words[5]) { options.tuning.streakLimit = streak }
     MountServer.prepareProcess()
-    try MountServer.serve(PassthroughFileSystem(RawPath(words[1])), at: RawPath(words[2]), options) { print("ready") }
+    try MountServer.serve(PassthroughFileSystem(RawPath(words[1])), at: RawPath(words[2]), options) { sayReady() }
 }
 
 func serveVault() throws {
@@ -26,7 +33,7 @@ func serveVault() throws {
     options.allowOther = words.contains("allow_other")
     options.source = words[2]
     let vault = try Vault.open(at: folder, .passphrase(passphrase), .readWrite)
-    try VaultMount.serve(vault, at: RawPath(words[3]), options, log: { print($0) }, ready: { print("ready") })
+    try VaultMount.serve(vault, at: RawPath(words[3]), options, log: { print($0) }, ready: sayReady)
 }
 
 if words.count < 3 {

@@ -57,7 +57,7 @@ public struct CrashHistory {
         options.writesNewDataAtOnce = generator.once(in: 2)
         options.pendingLimitPerFile = generator.pick([0, 8192, 64 << 20, 64 << 20])
         options.cachedGroupsPerFile = generator.pick([0, 1, 2048])
-        trace.append("session \(session)")
+        trace.append(isStandalone ? "session \(session), standalone" : "session \(session)")
         let store = CrashingByteStore(image)
         let power = generator.once(in: 3)
         if power { store.powerOff(after: generator.number(0..<40)) }

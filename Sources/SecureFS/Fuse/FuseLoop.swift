@@ -21,9 +21,9 @@ package struct LoopTuning: Sendable {
 
 /// The session loop: threads that take requests from the device and run them.
 ///
-/// One thread leads: it reads, spins for a while when there is nothing, then sleeps on the device. Short requests it runs itself, waking nobody:
-/// with the caller on the other core that is the shortest way there is. Before a long request, and when requests queue up, it passes
-/// the lead on. A thread that has finished goes on reading as long as requests wait, whether it leads or not.
+/// One thread leads: it reads, spins for a while when there is nothing, then sleeps on the device. Short requests it runs itself, waking
+/// nobody: with the caller on the other core that is the shortest way there is. Before a long request, and when requests queue up, it
+/// passes the lead on. A thread that has finished goes on reading as long as requests wait, whether it leads or not.
 @safe
 final class FuseLoop: @unchecked Sendable {
     private let session: OpaquePointer
@@ -37,7 +37,9 @@ final class FuseLoop: @unchecked Sendable {
     private let onEnd: @Sendable () -> Void
 
     /// - Parameter onEnd: Called once, by a thread of the loop, when the mount has gone or the device has failed.
-    init(_ session: OpaquePointer, fd: Int32, _ context: FuseContext, _ tuning: LoopTuning, onEnd: @escaping @Sendable () -> Void) throws(Errno) {
+    init(
+        _ session: OpaquePointer, fd: Int32, _ context: FuseContext, _ tuning: LoopTuning, onEnd: @escaping @Sendable () -> Void
+    ) throws(Errno) {
         unsafe self.session = unsafe session
         self.context = context
         self.tuning = tuning

@@ -4,8 +4,8 @@ import Synchronization
 
 /// Who reads the device: one leader at a time, the others wait. The lock is held for a few instructions only.
 ///
-/// Leadership is a ticket. It is passed on before a slow request starts, and taken away from a leader that is stuck in one thought to be fast
-/// (``FuseLoop/watch()``): so a request that arrives always finds a reader, and no two threads ever sleep on the device.
+/// Leadership is a ticket. It is passed on before a slow request starts, and taken away from a leader that is stuck in one thought to be
+/// fast (``FuseLoop/watch()``): so a request that arrives always finds a reader, and no two threads ever sleep on the device.
 final class FuseLoopState: @unchecked Sendable {
     private let point = WaitPoint()
     // Under the lock of `point`.

@@ -2,8 +2,8 @@ import Synchronization
 
 /// Sees to it that a leader that is stuck in a request thought to be short does not keep others waiting.
 ///
-/// The leader writes down what it does, without a lock. A thread of its own looks every few milliseconds while there is work; when the leader sleeps
-/// for long, so does the watch, and it is woken with the first request: an idle mount uses no processor time.
+/// The leader writes down what it does, without a lock. A thread of its own looks every few milliseconds while there is work; when the
+/// leader sleeps for long, so does the watch, and it is woken with the first request: an idle mount uses no processor time.
 final class FuseLoopWatch: Sendable {
     private let point = WaitPoint()
     /// Ticket of the leader while it runs a request, 0 otherwise; and how many requests were begun.

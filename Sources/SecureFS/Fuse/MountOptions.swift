@@ -12,8 +12,8 @@ package struct MountOptions: Sendable {
     package var tuning = LoopTuning()
     package init() {}
 
-    /// Permissions are checked by the kernel (`default_permissions`), except where nobody could be refused: a mount of root's, which only root
-    /// may enter. There the check would cost a request for the directory's attributes after each change in it, and never say no.
+    /// Permissions are checked by the kernel (`default_permissions`), except where nobody could be refused: a mount of root's, which only
+    /// root may enter. There the check would cost a request for the directory's attributes after each change in it, and never say no.
     func checksPermissions(mountingAsRoot: Bool) -> Bool { allowOther || !mountingAsRoot || passedOn.contains("default_permissions") }
 
     /// The argument of `-o`. The subtype makes the mount show as fuse.sfs.

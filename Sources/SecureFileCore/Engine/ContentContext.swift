@@ -115,47 +115,56 @@ public final class ContentContext: Sendable {
 
     /// Step by step through all files at once: prepare each, one barrier, finish each, one barrier, cut each. All their locks are held meanwhile.
     private func settleTogether(_ files: ArraySlice<SecureFile>, _ barrier: () throws(Errno) -> Void) throws(SecureFileError) {
-        var first: SecureFileError?
+        var failures = FirstError()
+        var times: [(file: SecureFile, time: FileTime?)] = []
+        // Only these: a barrier says nothing about a file with a page that was not written.
         var prepared: [SecureFile] = []
         for file in files {
             file.lock.lockExclusively()
             do throws(SecureFileError) {
+                times.append((file, try file.timeToKeep()))
                 try file.prepareCommit()
                 prepared.append(file)
-            } catch {
-                first = first ?? error
+            } catch { failures.note(error) }
+        }
+        defer {
+            for (file, time) in times { do throws(SecureFileError) { try file.restoreTime(time) } catch { log("\(error)") } }
+            for file in files {
+                file.updateRegistration()
                 file.lock.unlock()
             }
         }
-        defer { for file in prepared { file.lock.unlock() } }
-        do throws(Errno) {
-            try barrier()
-        } catch {
+        do throws(Errno) { try barrier() } catch {
             noteFailure()
             for file in prepared { file.abandonCommit() }
             throw SecureFileError(error, "could not sync the vault's filesystem")
         }
-        var finished: [SecureFile] = []
         for file in prepared {
-            do throws(SecureFileError) {
-                try file.noteStoreSynced()
-                try file.finishCommit()
-                finished.append(file)
-            } catch { first = first ?? error }
+            file.noteStoreSynced()
+            do throws(SecureFileError) { try file.finishCommit() } catch { failures.note(error) }
         }
-        if finished.contains(where: { $0.needsSyncToSettle }) {
-            do throws(Errno) { try barrier() } catch {
-                noteFailure()
-                throw SecureFileError(error, "could not sync the vault's filesystem")
-            }
-            for file in finished {
-                do throws(SecureFileError) {
-                    try file.noteStoreSynced()
-                    try file.finishCut()
-                } catch { first = first ?? error }
-            }
-        }
-        for file in finished where !file.isUnsettled { unregister(file) }
-        if let first { throw first }
+        try cutTogether(prepared, barrier, &failures)
+        try failures.throwFirst()
     }
+
+    private func cutTogether(_ files: [SecureFile], _ barrier: () throws(Errno) -> Void, _ failures: inout FirstError) throws(SecureFileError) {
+        // A file that could not finish has versions in memory that a cut must not come before.
+        let ready = files.filter { !$0.hasLooseEnds && $0.needsSyncToSettle }
+        if ready.isEmpty { return }
+        do throws(Errno) { try barrier() } catch {
+            noteFailure()
+            throw SecureFileError(error, "could not sync the vault's filesystem")
+        }
+        for file in files where !file.hasLooseEnds {
+            file.noteStoreSynced()
+            do throws(SecureFileError) { try file.finishCut() } catch { failures.note(error) }
+        }
+    }
+}
+
+/// The first of several errors, where one must not keep the others from their work.
+private struct FirstError {
+    private var first: SecureFileError?
+    mutating func note(_ error: SecureFileError) { first = first ?? error }
+    func throwFirst() throws(SecureFileError) { if let first { throw first } }
 }

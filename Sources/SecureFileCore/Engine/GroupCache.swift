@@ -3,6 +3,8 @@ import Synchronization
 /// The metadata pages of one file that are in memory, page 0 apart. Readers fill it side by side, hence a lock of its own.
 final class GroupCache: Sendable {
     private let groups = Mutex<[GroupIndex: GroupState]>([:])
+    /// How many were left when the last ``shrink(to:epoch:)`` did not get down to its aim.
+    private let busyCount = Atomic<Int>(0)
 
     func find(_ index: GroupIndex) -> GroupState? { groups.withLock { $0[index] } }
 
@@ -25,16 +27,24 @@ final class GroupCache: Sendable {
 
     var count: Int { groups.withLock { $0.count } }
 
-    /// Drops clean pages, in no particular order, until half of `limit` is left; says whether one of them knew of unsynced writes.
+    /// Drops clean pages that nobody works with, in no particular order, until half of `limit` is left; says whether one of them knew of
+    /// unsynced writes. A page that somebody holds must stay: there would be two objects for it, and what one is told the other would not know.
     func shrink(to limit: Int, epoch: UInt64) -> Bool {
         groups.withLock { groups in
-            guard groups.count > limit else { return false }
+            guard groups.count > limit, groups.count > busyCount.load(ordering: .relaxed) * 2 else { return false }
             var forgotten = false
-            for (index, state) in groups where !state.isDirty {
-                forgotten = forgotten || state.remembersWrites(epoch)
-                groups.removeValue(forKey: index)
-                if groups.count <= limit / 2 { break }
+            var unused: [GroupIndex] = []
+            var at = groups.startIndex
+            while at != groups.endIndex, groups.count - unused.count > limit / 2 {
+                if isKnownUniquelyReferenced(&groups.values[at]), !groups.values[at].isDirty {
+                    forgotten = forgotten || groups.values[at].remembersWrites(epoch)
+                    unused.append(groups.keys[at])
+                }
+                groups.formIndex(after: &at)
             }
+            for index in unused { groups.removeValue(forKey: index) }
+            // Where nearly all are in use, the next look is worth its time only when there are many more.
+            busyCount.store(groups.count > limit / 2 ? groups.count : 0, ordering: .relaxed)
             return forgotten
         }
     }

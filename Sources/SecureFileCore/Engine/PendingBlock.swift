@@ -6,8 +6,6 @@ final class PendingBlock: @unchecked Sendable {
     let buffer: PageBuffer
     /// Bytes of the block, 1 to 4096.
     var length: Int
-    /// Between the halves of a batch: the block's group, and its entry as it was before.
-    var batched: (state: GroupState, before: MetadataPage.Entry)?
 
     init(_ buffer: PageBuffer, length: Int) {
         self.buffer = buffer

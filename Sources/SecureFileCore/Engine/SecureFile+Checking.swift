@@ -56,7 +56,10 @@ extension SecureFile {
     public func settleForGood() throws(SecureFileError) {
         try changing { () throws(SecureFileError) in
             try keepingModificationTime(always: true) { () throws(SecureFileError) in
-                if form == .empty { return try setBackingLength(0) }
+                if form == .empty {
+                    try setBackingLength(0)
+                    return try syncStore(attributes: false)
+                }
                 guard isLenient else { return }
                 if form == .grouped { try settleEntries() }
                 try prepareGrowth(to: plaintextSize)

@@ -1,7 +1,14 @@
 /// A batch of overwrites between its two halves: the metadata is written, the data is not. FORMAT section 9.
 struct Commit {
     /// Blocks sealed in place in their pending buffers, in order.
-    var blocks: [(block: BlockIndex, held: PendingBlock)] = []
+    struct Item {
+        let block: BlockIndex
+        let held: PendingBlock
+        let state: GroupState
+        /// The entry before.
+        let entry: MetadataPage.Entry
+    }
+    var blocks: [Item] = []
     /// The inline page is to be written.
     var inline = false
 }
@@ -27,15 +34,21 @@ extension SecureFile {
         var written: [BlockIndex] = []
         try context.lanes.withLane { (lane) throws(SecureFileError) in
             var run = WriteRun(lane, expecting: pending.count * ContentGeometry.blockSize)
-            for block in pending.keys.sorted() {
-                guard let held = pending[block] else { continue }
-                let state = try groupForChange(block.group)
-                guard try mayWriteAtOnce(block, state) else { continue }
-                let length = held.length
-                try held.buffer.withSpan(0..<length) { (span) throws(SecureFileError) in try add(block, state, span, 0..<length, to: &run) }
-                written.append(block)
+            do throws(SecureFileError) {
+                for block in pending.keys.sorted() {
+                    guard let held = pending[block] else { continue }
+                    let state = try groupForChange(block.group)
+                    guard try mayWriteAtOnce(block, state) else { continue }
+                    if !run.takes(block) { try finish(&run) }
+                    let length = held.length
+                    try held.buffer.withSpan(0..<length) { (span) throws(SecureFileError) in try add(block, state, span, 0..<length, to: &run) }
+                    written.append(block)
+                }
+                try finish(&run)
+            } catch {
+                abandon(&run)
+                throw error
             }
-            try finish(&run)
         }
         for block in written { release(block) }
     }
@@ -51,10 +64,9 @@ extension SecureFile {
 
     func synchronizeLocked(attributes: Bool) throws(SecureFileError) {
         defer { updateRegistration() }
-        let mayCut = backingLength > expectedBackingLength ? try settleEndBeforeCut() : true
         try commitPending()
         try syncStore(attributes: attributes)
-        if mayCut { try finishCut() }
+        try finishCut()
     }
 
     /// Syncs the store. Dirty pages are written first: what is noted of blocks since the last sync is true of the store then. Pending blocks stay.
@@ -66,33 +78,37 @@ extension SecureFile {
             context.noteFailure()
             throw failure(error, "could not sync")
         }
-        try noteStoreSynced()
+        noteStoreSynced()
     }
 
     /// What follows from a sync of the store, with no page dirty: cleared blocks are nobody's any more.
-    func noteStoreSynced() throws(SecureFileError) {
+    func noteStoreSynced() {
         epoch += 1
         hasUnsyncedWrites = false
         if isStamped { foreignSize = nil }
         if form != .empty { isOwed = true }
-        try performPunches()
+        performPunches()
     }
 
-    private func performPunches() throws(SecureFileError) {
-        if deferredPunches.isEmpty { return }
-        let ranges = deferredPunches
-        deferredPunches.removeAll()
-        for range in ranges where range.lowerBound < range.upperBound {
-            try onStore("could not free space") { () throws(Errno) in
+    /// Gives space back. Its blocks are holes already, by their entries: what cannot be given back is no failure of a sync.
+    private func performPunches() {
+        for range in deferredPunches where range.lowerBound < range.upperBound {
+            do throws(Errno) {
                 try store.punchHole(at: BackingOffset(range.lowerBound), count: range.upperBound - range.lowerBound)
+            } catch {
+                context.log("\(path): the space of a hole could not be freed: \(error)")
             }
         }
+        deferredPunches.removeAll()
     }
 
     /// After a sync with nothing pending: a cut that waited for it is done.
     func finishCut() throws(SecureFileError) {
         cutFloor = nil
+        if isCutBarred { return }
         if backingLength > expectedBackingLength { try setBackingLength(expectedBackingLength) }
+        // Excess that an earlier session left: nothing in the file would tell the next instance that its cut may still be lost.
+        if !isStamped { try makeCutDurable() }
     }
 
     /// Makes sure that page 0 on the disk names this session, before anything is changed that another session's strict rules would misread.
@@ -121,6 +137,7 @@ extension SecureFile {
     /// The first half: retire, extend, metadata. A barrier must follow, then ``finishCommit()`` or ``abandonCommit()``.
     func prepareCommit() throws(SecureFileError) {
         commit = nil
+        if backingLength > expectedBackingLength { try settleEndBeforeCut() }
         try flushLocked()
         if form == .inline {
             guard isInlineDirty else { return }
@@ -130,17 +147,16 @@ extension SecureFile {
             return
         }
         guard !pending.isEmpty else { return }
+        try writeUnfinished()
         var batch = Commit()
-        var needsRetirement = false
-        batch.blocks.reserveCapacity(pending.count)
         for block in pending.keys.sorted() {
             guard let held = pending[block] else { continue }
             let state = try groupForChange(block.group)
-            held.batched = (state, state.page.entry(block.indexInGroup))
-            needsRetirement = needsRetirement || state.isUnsynced(block.indexInGroup, epoch) || state.isDropped(block.indexInGroup, epoch)
-            batch.blocks.append((block, held))
+            batch.blocks.append(Commit.Item(block: block, held: held, state: state, entry: state.page.entry(block.indexInGroup)))
         }
-        if needsRetirement { try syncStore(attributes: false) }
+        if batch.blocks.contains(where: { $0.state.isUnsynced($0.block.indexInGroup, epoch) || $0.state.isDropped($0.block.indexInGroup, epoch) }) {
+            try syncStore(attributes: false)
+        }
         if foreignSize != nil, batch.blocks.contains(where: { $0.block.group != .zero }) { try ensureStampIsDurable() }
         if backingLength < expectedBackingLength { try setBackingLength(expectedBackingLength) }
         try sealBatch(&batch)
@@ -156,9 +172,7 @@ extension SecureFile {
 
     private func distinctStates(_ batch: Commit) -> [GroupState] {
         var states: [GroupState] = []
-        for item in batch.blocks {
-            if let state = item.held.batched?.state, states.last !== state { states.append(state) }
-        }
+        for item in batch.blocks where states.last !== item.state { states.append(item.state) }
         return states
     }
 
@@ -166,15 +180,15 @@ extension SecureFile {
         var sealed = 0
         do throws(SecureFileError) {
             try context.lanes.withLane { (lane) throws(SecureFileError) in
-                for (block, held) in batch.blocks {
-                    guard let state = held.batched?.state else { continue }
+                for item in batch.blocks {
+                    let index = item.block.indexInGroup
                     let slot: Slot
                     do throws(CryptoFailure) {
-                        slot = try lane.sealBlock(inPlace: held.buffer, length: held.length, at: block.indexInGroup, state.key, cipher)
+                        slot = try lane.sealBlock(inPlace: item.held.buffer, length: item.held.length, at: index, item.state.key, cipher)
                     } catch { throw failure(error) }
-                    state.page.addVersion(block.indexInGroup, slot)
-                    state.seals += 1
-                    markDirty(state)
+                    item.state.page.addVersion(index, slot)
+                    item.state.seals += 1
+                    markDirty(item.state)
                     sealed += 1
                 }
             }
@@ -201,17 +215,38 @@ extension SecureFile {
                 try writeRun(commit, next..<next + run)
             } catch {
                 // What is written is written; the rest goes back to being pending.
-                self.commit = Commit(blocks: Array(commit.blocks[next...]))
+                for item in commit.blocks[next..<next + run] { keepUnfinished(item) }
+                self.commit = Commit(blocks: Array(commit.blocks[(next + run)...]))
                 abandonCommit()
                 throw error
             }
-            for (block, held) in commit.blocks[next..<next + run] {
-                held.batched?.state.noteWritten(block.indexInGroup, fresh: false, epoch)
-                release(block, isSealed: true)
+            for item in commit.blocks[next..<next + run] {
+                item.state.noteWritten(item.block.indexInGroup, fresh: false, epoch)
+                release(item.block, isSealed: true)
             }
             next += run
         }
         self.commit = nil
+    }
+
+    /// A block whose new version may have been written in part: the entry with both versions stays, and the sealed version is kept until
+    /// it has been written whole. Else the next version could take the place of the one that is in the store.
+    private func keepUnfinished(_ item: Commit.Item) {
+        let sealed = PageBuffer(uninitialized: ContentGeometry.blockSize)
+        sealed.copy(0..<ContentGeometry.blockSize, of: item.held.buffer, to: 0)
+        unfinished[item.block] = PendingBlock(sealed, length: item.held.length)
+        unseal(item)
+    }
+
+    /// Writes what an earlier batch has left unfinished.
+    private func writeUnfinished() throws(SecureFileError) {
+        for block in unfinished.keys.sorted() {
+            guard let sealed = unfinished[block] else { continue }
+            let state = try groupForChange(block.group)
+            try writeToStore(sealed.buffer, 0..<sealed.length, at: ContentGeometry.dataPage(of: block))
+            state.noteWritten(block.indexInGroup, fresh: false, epoch)
+            unfinished[block] = nil
+        }
     }
 
     /// How many blocks from `first` on lie behind each other in the store, at most 256 of them.
@@ -246,23 +281,26 @@ extension SecureFile {
         guard let batch = commit else { return }
         commit = nil
         defer { updateRegistration() }
-        for (block, held) in batch.blocks {
-            guard let (state, before) = held.batched else { continue }
-            held.batched = nil
-            let index = block.indexInGroup
-            let slot = state.page.newestSlot(index)
-            state.page.setEntry(index, before)
-            markDirty(state)
-            do {
-                try context.lanes.withLane { (lane) throws(CryptoFailure) in
-                    try lane.openBlock(slot, at: index, state.key, cipher, from: held.buffer, 0, to: held.buffer, 0)
-                }
-            } catch {
-                // Our own seal of a moment ago in our own memory: only libcrypto failing twice can bring us here.
-                context.noteFailure()
-                context.log("\(path): block \(block) could not be kept in memory")
-                release(block)
+        for item in batch.blocks {
+            unseal(item)
+            item.state.page.setEntry(item.block.indexInGroup, item.entry)
+            markDirty(item.state)
+        }
+    }
+
+    /// Makes a sealed block of a batch plaintext again, in place.
+    private func unseal(_ item: Commit.Item) {
+        let index = item.block.indexInGroup
+        let slot = item.state.page.newestSlot(index)
+        do {
+            try context.lanes.withLane { (lane) throws(CryptoFailure) in
+                try lane.openBlock(slot, at: index, item.state.key, cipher, from: item.held.buffer, 0, to: item.held.buffer, 0)
             }
+        } catch {
+            // Our own seal of a moment ago in our own memory: only libcrypto failing twice can bring us here.
+            context.noteFailure()
+            context.log("\(path): block \(item.block) could not be kept in memory")
+            release(item.block)
         }
     }
 }

@@ -18,22 +18,29 @@ extension SecureFile {
     /// Whether the disk may still have metadata pages past the end of the backing file.
     private var mayHaveGroupsPastEnd: Bool { groupCutEpoch == epoch || worstEpoch == epoch }
 
+    /// For an instance that is given up: the next one does not know of the cut.
+    func makeCutDurable() throws(SecureFileError) {
+        if groupCutEpoch == epoch { try syncStore(attributes: false) }
+    }
+
     /// Makes the block the file ends in, and the entries of its group, end where the file does; says whether there was something to change.
     func settleEnd() throws(SecureFileError) -> Bool {
         let hasCleared = try clearStaleEntries(from: ContentGeometry.endBlock(plaintextSize))
         let hasShortened = try shortenTail()
-        isTailUnchecked = false
+        (isTailUnchecked, isCutBarred) = (false, false)
         return hasCleared || hasShortened
     }
 
-    /// Before the backing file is cut to the recorded size: what is good of the last block must not go with it. False where it is not known.
-    func settleEndBeforeCut() throws(SecureFileError) -> Bool {
-        guard isTailUnchecked, form == .grouped else { return true }
-        do throws(SecureFileError) { _ = try settleEnd() } catch {
+    /// Before the backing file is cut to the recorded size: what is good of the last block must not go with it. Where that is not known, there
+    /// will be no cut.
+    func settleEndBeforeCut() throws(SecureFileError) {
+        guard isTailUnchecked, form == .grouped else { return }
+        do throws(SecureFileError) {
+            _ = try settleEnd()
+        } catch {
             if error.code != .damaged { throw error }
-            return false
+            isCutBarred = true
         }
-        return true
     }
 
     /// Makes holes of the entries from `end` on in the group that `end` is in.

@@ -15,10 +15,11 @@ extension SecureFile {
         try setBackingLength(0)
         for block in pending.keys { release(block) }
         pending.removeAll()
+        unfinished.removeAll()
         groups.removeAll()
         (form, plaintextSize) = (.empty, .zero)
         (header, inlineContent, fileKey, commit) = (nil, nil, nil, nil)
-        (isOwed, isLenient, isInlineDirty, isStamped, isTailUnchecked) = (false, false, false, false, false)
+        (isOwed, isLenient, isInlineDirty, isStamped, isTailUnchecked, isCutBarred) = (false, false, false, false, false, false)
         (foreignSize, cutFloor, worstEpoch, groupCutEpoch) = (nil, nil, nil, nil)
         dirtyGroupCount = 0
         deferredPunches.removeAll()
@@ -34,6 +35,8 @@ extension SecureFile {
             return
         }
         if form != .grouped { try convertToGrouped() }
+        let needed = ContentGeometry.backingLength(size, .grouped)
+        if backingLength < needed { try setBackingLength(needed) }
         try coverGap(to: size, firstWritten: GroupIndex(ContentGeometry.groupCount(size)))
         plaintextSize = size
         if let header { markDirty(header) }
@@ -64,7 +67,7 @@ extension SecureFile {
         if !isOwed, backingLength > expectedBackingLength, pending.isEmpty { try setBackingLength(expectedBackingLength) }
     }
 
-    private func dropGroups(from first: GroupIndex) {
+    func dropGroups(from first: GroupIndex) {
         for state in groups.dirty() where state.index >= first { markClean(state) }
         groups.removeAll(from: max(first, GroupIndex(1)))
     }

@@ -37,6 +37,7 @@ extension SecureFile {
         }
         // Page 0 may say that all is well only when it is: everything else reaches the disk before.
         if isUnsettled || isStamped && hasUnsyncedWrites { try synchronizeLocked(attributes: false) }
+        try makeCutDurable()
         guard let header, isOwn(header.page.session) else { return }
         endsSession = true
         defer { endsSession = false }

@@ -57,6 +57,7 @@ extension SecureFile {
         }
         try commitPending()
         if isSynced || needsSyncToSettle { try synchronizeLocked(attributes: false) }
+        if isSynced { try makeCutDurable() }
     }
 
     /// The caller of ``suspend(isSynced:discardingUnwritten:)`` has made durable what it brought to the store.
@@ -72,7 +73,7 @@ extension SecureFile {
         (form, backingLength) = (.empty, 0)
         (header, inlineContent, fileKey, commit) = (nil, nil, nil, nil)
         (isOwed, isLenient, isInlineDirty, isStamped, isTailUnchecked) = (false, false, false, false, false)
-        (foreignSize, cutFloor, worstEpoch) = (nil, nil, nil)
+        (foreignSize, cutFloor, worstEpoch, groupCutEpoch) = (nil, nil, nil, nil)
         dirtyGroupCount = 0
         deferredPunches.removeAll()
         epoch += 1

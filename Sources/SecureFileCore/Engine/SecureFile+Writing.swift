@@ -52,7 +52,8 @@ extension SecureFile {
         let length = Int(plaintextSize.rawValue)
         // A dead session that got no further may have left whole groups behind the page.
         let hasExcess = backingLength > Int64(ContentGeometry.blockSize)
-        if hasExcess { try setBackingLength(expectedBackingLength) }
+        // To the end of the page, not of the content: the owed content may be longer than the present one.
+        if hasExcess { try setBackingLength(Int64(ContentGeometry.blockSize)) }
         // The block is written behind the page while that still is the inline one, in memory too: a failure leaves all as it was.
         var slot: Slot?
         if length > 0, isOwed {
@@ -86,6 +87,7 @@ extension SecureFile {
     }
 
     func release(_ block: BlockIndex, isSealed: Bool = false) {
+        unfinished[block] = nil
         guard let held = pending.removeValue(forKey: block) else { return }
         context.addPending(-ContentGeometry.blockSize)
         context.pages.giveBack(held.buffer, holdsPlaintext: !isSealed)
@@ -100,34 +102,60 @@ extension SecureFile {
         do throws(SecureFileError) {
             try context.lanes.withLane { (lane) throws(SecureFileError) in
                 var run = WriteRun(lane, expecting: range.count)
-                var position = offset
-                while position < end {
-                    let block = position.block
-                    let from = position.offsetInBlock
-                    let here = min(ContentGeometry.blockSize - from, Int((end - position).rawValue))
-                    let at = range.lowerBound + Int((position - offset).rawValue)
-                    let state = try groupForChange(block.group, existing: before)
-                    let reachesEnd = from + here == ContentGeometry.length(of: block, in: plaintextSize)
-                    if from == 0, reachesEnd, pending[block] == nil, try mayWriteAtOnce(block, state) {
-                        try add(block, state, source, at..<at + here, to: &run)
-                    } else {
-                        try patch(block, state, source, at..<at + here, at: from)
-                    }
-                    position = position + ByteCount(Int64(here))
-                    if run.isEmpty { done = position }
+                do throws(SecureFileError) {
+                    try writeBlocks(source, range, offset, &run, &done, existing: before)
+                } catch {
+                    abandon(&run)
+                    throw error
                 }
-                try finish(&run)
-                done = end
             }
         } catch {
-            // What is certainly held or written counts; the rest never happened.
-            if plaintextSize > before {
-                plaintextSize = max(before, ByteCount(done.rawValue))
-                for block in pending.keys where block >= ContentGeometry.endBlock(plaintextSize) { release(block) }
-                isTailUnchecked = true
-            }
+            if plaintextSize > before { giveUpGrowth(to: max(before, ByteCount(done.rawValue))) }
             throw error
         }
+    }
+
+    /// Block by block: `done` is moved on as far as everything before is held in memory or written.
+    private func writeBlocks(
+        _ source: Span<UInt8>, _ range: Range<Int>, _ offset: ByteOffset, _ run: inout WriteRun, _ done: inout ByteOffset, existing: ByteCount
+    ) throws(SecureFileError) {
+        let end = offset + ByteCount(Int64(range.count))
+        var position = offset
+        while position < end {
+            let block = position.block
+            let from = position.offsetInBlock
+            let here = min(ContentGeometry.blockSize - from, Int((end - position).rawValue))
+            let at = range.lowerBound + Int((position - offset).rawValue)
+            let state = try groupForChange(block.group, existing: existing)
+            let reachesEnd = from + here == ContentGeometry.length(of: block, in: plaintextSize)
+            if from == 0, reachesEnd, pending[block] == nil, try mayWriteAtOnce(block, state) {
+                if !run.takes(block) {
+                    try finish(&run)
+                    done = position
+                }
+                try add(block, state, source, at..<at + here, to: &run)
+            } else {
+                try patch(block, state, source, at..<at + here, at: from)
+            }
+            position = position + ByteCount(Int64(here))
+            if run.isEmpty { done = position }
+        }
+        try finish(&run)
+        done = end
+    }
+
+    /// After a write that failed on its way: what is certainly held or written counts, the rest never happened.
+    private func giveUpGrowth(to size: ByteCount) {
+        plaintextSize = size
+        let end = ContentGeometry.endBlock(size)
+        for block in pending.keys where block >= end { release(block) }
+        if let held = pending[BlockIndex(end.rawValue - 1)] {
+            let keep = ContentGeometry.length(of: BlockIndex(end.rawValue - 1), in: size)
+            held.buffer.zero(keep..<ContentGeometry.blockSize)
+            held.length = min(held.length, keep)
+        }
+        dropGroups(from: GroupIndex(ContentGeometry.groupCount(size)))
+        isTailUnchecked = true
     }
 
     /// Whether a new version of the whole block may go to its data page now: nothing that is owed lies there. FORMAT section 9.
@@ -187,6 +215,9 @@ extension SecureFile {
         let first = max(1, ContentGeometry.groupCount(plaintextSize))
         let last = min(firstWritten.rawValue, ContentGeometry.groupCount(end))
         guard first < last else { return }
+        // At once, so that a file that cannot be so long is refused now, and not when what is held of it has to be written.
+        let needed = min(ContentGeometry.backingLength(end, .grouped), ContentGeometry.metadataPage(of: GroupIndex(last)).rawValue)
+        if backingLength < needed { try setBackingLength(needed) }
         if last - first > 16 {
             isSparse = true
         } else if !isSparse {

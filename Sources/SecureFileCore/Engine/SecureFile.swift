@@ -30,6 +30,8 @@ public final class SecureFile: @unchecked Sendable {
     var inlineContent: PageBuffer?
     let groups = GroupCache()
     var pending: [BlockIndex: PendingBlock] = [:]
+    /// Sealed versions that the metadata names already, and that a failed write may have left in the store in part; all of them are pending too.
+    var unfinished: [BlockIndex: PendingBlock] = [:]
 
     /// The file was last written by a session that died: two slots are tried.
     var isLenient = false
@@ -64,6 +66,8 @@ public final class SecureFile: @unchecked Sendable {
     var isTailUnchecked = false
     /// The store was written or cut since its last sync.
     var hasUnsyncedWrites = true
+    /// The last block is damaged: what lies behind it stays, as it may be part of it.
+    var isCutBarred = false
     /// Groups above 0 whose page is dirty.
     var dirtyGroupCount = 0
     /// The keys have been given up and nothing is in memory but the size: the content is read anew before the next call. ``suspend(isSynced:discardingUnwritten:)``.
@@ -186,7 +190,7 @@ extension SecureFile {
     }
 
     /// What cannot be settled without a sync: a cut that waits for one.
-    var needsSyncToSettle: Bool { backingLength > expectedBackingLength || !deferredPunches.isEmpty }
+    var needsSyncToSettle: Bool { (backingLength > expectedBackingLength && !isCutBarred) || !deferredPunches.isEmpty }
 
     var isUnsettled: Bool { hasLooseEnds || needsSyncToSettle }
 
@@ -210,10 +214,22 @@ extension SecureFile {
 
     /// Runs `body`; the backing file's time of modification is afterwards what it was, where the caller keeps times itself.
     func keepingModificationTime(always: Bool = false, _ body: () throws(SecureFileError) -> Void) throws(SecureFileError) {
-        guard always || (context.options.keepsModificationTimes && isUnsettled) else { return try body() }
-        let before = try onStore("could not read the times") { () throws(Errno) in try store.modificationTime() }
-        try body()
-        if let before { try onStore("could not set the times") { () throws(Errno) in try store.restore(modified: before) } }
+        let before = try timeToKeep(always: always)
+        do throws(SecureFileError) { try body() } catch {
+            try? restoreTime(before)
+            throw error
+        }
+        try restoreTime(before)
+    }
+
+    /// The time of modification that what is about to be written must not change; nil where it may.
+    func timeToKeep(always: Bool = false) throws(SecureFileError) -> FileTime? {
+        guard always || (context.options.keepsModificationTimes && isUnsettled) else { return nil }
+        return try onStore("could not read the times") { () throws(Errno) in try store.modificationTime() }
+    }
+
+    func restoreTime(_ time: FileTime?) throws(SecureFileError) {
+        if let time { try onStore("could not set the times") { () throws(Errno) in try store.restore(modified: time) } }
     }
 
     /// Keeps the context informed of whether this file has to be settled.

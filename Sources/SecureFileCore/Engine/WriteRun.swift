@@ -20,24 +20,36 @@ struct WriteRun {
     }
 
     var isEmpty: Bool { used == 0 }
-    var end: BackingOffset { start + used }
+
+    /// Where the pages of `block` begin: with the metadata page, if it is the first of its group.
+    static func start(of block: BlockIndex) -> BackingOffset {
+        block.indexInGroup == 0 ? ContentGeometry.metadataPage(of: block.group) : ContentGeometry.dataPage(of: block)
+    }
+
+    /// Whether `block` may be added: it follows on, and there is room.
+    func takes(_ block: BlockIndex) -> Bool {
+        isEmpty || (start + used == Self.start(of: block) && used + 2 * ContentGeometry.blockSize <= staging.count)
+    }
+
+    /// Forgets what it holds.
+    mutating func clear() {
+        used = 0
+        before.removeAll(keepingCapacity: true)
+        pages.removeAll(keepingCapacity: true)
+    }
 }
 
 extension SecureFile {
-    /// Seals a block into the run; one that does not follow on finishes the run before.
+    /// Seals a block into the run, which must take it. After an error the run is to be given to ``abandon(_:)``.
     func add(
         _ block: BlockIndex, _ state: GroupState, _ plaintext: Span<UInt8>, _ range: Range<Int>, to run: inout WriteRun
     ) throws(SecureFileError) {
-        let place = ContentGeometry.dataPage(of: block)
-        let opensGroup = block.indexInGroup == 0
-        let first = opensGroup ? ContentGeometry.metadataPage(of: block.group) : place
-        if !run.isEmpty, run.end != first || run.used + 2 * ContentGeometry.blockSize > run.staging.count { try finish(&run) }
-        if run.isEmpty { run.start = first }
-        if opensGroup {
+        if run.isEmpty { run.start = WriteRun.start(of: block) }
+        let index = block.indexInGroup
+        if index == 0 {
             run.pages.append((state, run.used))
             run.used += ContentGeometry.blockSize
         }
-        let index = block.indexInGroup
         let slot: Slot
         do throws(CryptoFailure) {
             slot = try run.lane.sealBlock(plaintext, range, at: index, state.key, cipher, to: run.staging, run.used)
@@ -52,11 +64,6 @@ extension SecureFile {
     /// Writes the run.
     func finish(_ run: inout WriteRun) throws(SecureFileError) {
         if run.isEmpty { return }
-        defer {
-            run.used = 0
-            run.before.removeAll(keepingCapacity: true)
-            run.pages.removeAll(keepingCapacity: true)
-        }
         do throws(SecureFileError) {
             for (state, offset) in run.pages {
                 try sealPage(state, run.lane)
@@ -64,10 +71,40 @@ extension SecureFile {
             }
             try writeToStore(run.staging, 0..<run.used, at: run.start)
         } catch {
-            for (state, block, entry) in run.before.reversed() { state.page.setEntry(block.indexInGroup, entry) }
+            keepReplaced(run)
+            abandon(&run)
             throw error
         }
         for (state, block, _) in run.before { state.noteWritten(block.indexInGroup, fresh: true, epoch) }
         for (state, _) in run.pages { notePageWritten(state) }
+        run.clear()
+    }
+
+    /// Takes back what was added to a run and not written.
+    func abandon(_ run: inout WriteRun) {
+        for (state, block, entry) in run.before.reversed() {
+            state.page.setEntry(block.indexInGroup, entry)
+            // A sync in between may have written the page.
+            markDirty(state)
+        }
+        run.clear()
+    }
+
+    /// Where a run that could not be written may have overwritten versions in part, the new ones are kept in memory.
+    private func keepReplaced(_ run: WriteRun) {
+        for (state, block, entry) in run.before where !entry.isHole && pending[block] == nil {
+            let index = block.indexInGroup
+            let slot = state.page.newestSlot(index)
+            let buffer = PageBuffer(count: ContentGeometry.blockSize)
+            let place = ContentGeometry.dataPage(of: block).rawValue - run.start.rawValue
+            do throws(CryptoFailure) {
+                try run.lane.openBlock(slot, at: index, state.key, cipher, from: run.staging, Int(place), to: buffer, 0)
+                hold(block, buffer, length: Int(slot.length))
+            } catch {
+                // Our own seal of a moment ago: only libcrypto failing can bring us here.
+                context.noteFailure()
+                context.log("\(path): block \(block) could not be kept in memory")
+            }
+        }
     }
 }

@@ -118,6 +118,7 @@ struct MetadataPage {
     struct Entry {
         var slots: (Slot, Slot)
         var newest: Int
+        var isHole: Bool { slots.0.isEmpty && slots.1.isEmpty }
     }
 
     func entry(_ index: Int) -> Entry { Entry(slots: (slot(index, 0), slot(index, 1)), newest: newestPlace(index)) }

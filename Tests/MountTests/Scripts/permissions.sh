@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
 # Modes 0000, 0200, 0444 and so on, as root and as others; owners, umask, setgid, sticky; setuid goes with a write; access lists.
+# mount: OPTIONS=allow_other
 . "$(dirname "$0")/support/lib.sh"
 chmod 755 "$M"
 
@@ -56,7 +57,7 @@ if ((EUID == 0)) && chmod 755 "$W" && as 12345 test -r "$M"; then
     # shellcheck disable=SC2016  # The inner shell's.
     as 12345 bash -ec 'cd "$1"; printf mine >file; mkdir dir; ln -s x link; mkdir -p a/b/c; ln file hard; mknod regular p 2>/dev/null || :; rm -f regular' - "$M/home"
     equal "$(find "$M/home" -printf '%U:%G\n' | sort -u)" "12345:12345" "owners of what a user makes"
-    as 12345 python - <<'END'
+    as 12345 /usr/bin/python3 - <<'END'
 import errno, os, stat
 from checks import *
 home = f"{M}/home"

@@ -1,8 +1,8 @@
 import CLinux
 import Glibc
 
-/// Attributes of the inode a descriptor stands for, also where it was opened as a path only: the plain calls refuse those. Nothing is followed,
-/// not even a symlink that is itself the inode. Needs /proc.
+/// Attributes of the inode a descriptor stands for, also where it was opened as a path only: the plain calls refuse those. Nothing is
+/// followed, not even a symlink that is itself the inode. Needs /proc.
 extension FileDescriptor {
     private var procPath: RawPath { RawPath("/proc/self/fd/\(rawValue)") }
 

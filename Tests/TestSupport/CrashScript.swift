@@ -1,0 +1,161 @@
+import SecureFileCore
+
+/// A small case whose every possible loss of power is judged: what was there before, and what is done then.
+public struct CrashScript: Sendable, CustomStringConvertible {
+    public var name: String
+    /// Done first, and made durable.
+    public var before: [FileAction]
+    public var actions: [FileAction]
+    public var description: String { name }
+
+    /// Who did what was there before, as seen by the session in which the power goes.
+    public enum Past: CaseIterable, Sendable {
+        /// The same session, with the same instance open, synced.
+        case sameInstance
+        /// The same session; the file was opened anew.
+        case sameSession
+        /// A session that ended cleanly.
+        case cleanSession
+        /// A session that died: the file is read leniently.
+        case deadSession
+        /// Nothing of it was ever synced, same instance.
+        case nothingOwed
+    }
+
+    private static let group: Int64 = 262_144
+    private static func write(_ at: Int64, _ count: Int, _ seed: UInt64 = 7) -> FileAction { .write(at: at, count: count, seed: seed) }
+
+    private static func appending(_ turn: Int) -> [FileAction] {
+        [write(4000 + Int64(turn) * 1500, 1500, UInt64(10 + turn)), turn % 2 == 0 ? .flush : .settle]
+    }
+
+    public static let all: [CrashScript] = {
+        var list: [CrashScript] = []
+        func add(_ name: String, _ before: [FileAction], _ actions: [FileAction]) {
+            list.append(CrashScript(name: name, before: before, actions: actions))
+        }
+        add("first write, inline", [], [write(0, 100)])
+        add("first write, one block", [], [write(0, 4096), .flush])
+        add("first write, three blocks", [], [write(0, 9000), .flush, .synchronize])
+        add("overwrite one block", [write(0, 8192)], [write(4096, 4096, 8), .settle, .synchronize])
+        add("overwrite twice", [write(0, 8192)], [write(0, 8192, 8), .settle, write(0, 8192, 9), .settle])
+        add(
+            "overwrite thrice, synced between", [write(0, 4096)],
+            [write(0, 4096, 8), .synchronize, write(0, 4096, 9), .settle, write(1, 3, 10), .settle, .synchronize])
+        add("part of a block", [write(0, 8192)], [write(5000, 10, 8), .settle, .synchronize])
+        add("append inside the tail block", [write(0, 5000)], [write(5000, 100, 8), .settle, .synchronize])
+        add("append over the tail block and on", [write(0, 5000)], [write(5000, 9000, 8), .flush, .settle, write(14_000, 50, 9), .settle])
+        add(
+            "many appends", [write(0, 4000)],
+            (0..<6).flatMap(appending))
+        add("inline rewritten", [write(0, 1000)], [write(0, 1000, 8), .flush, .synchronize])
+        add("inline grows", [write(0, 1000)], [write(1000, 1000, 8), .settle, .synchronize])
+        add("inline shrinks", [write(0, 3000)], [.truncate(10), .settle, .synchronize, .truncate(500), .settle])
+        add("inline shrinks and grows", [write(0, 3000)], [.truncate(10), .truncate(3500), .settle, .synchronize])
+        add("out of the inline form by a write", [write(0, 3000)], [write(3000, 6000, 8), .settle, .synchronize])
+        add("out of the inline form by an overwrite", [write(0, 3000)], [write(0, 5000, 8), .settle])
+        add("out of the inline form by truncate", [write(0, 3000)], [.truncate(9000), .settle])
+        add("out of the inline form into group 1", [write(0, 3000)], [write(group + 10, 5000, 8), .flush, .settle])
+        add(
+            "out of the inline form after changes in it", [write(0, 3000)],
+            [.truncate(1), write(1, 50, 8), .flush, write(100, 4000, 9), .settle])
+        add("shrink within a block", [write(0, 8192)], [.truncate(5000), .settle, .synchronize])
+        add(
+            "shrink, write past the end, shrink again", [write(0, 12_000)],
+            [.truncate(5000), write(9000, 1000, 8), .truncate(6000), .settle, .truncate(12_000), .settle])
+        add("shrink to a block", [write(0, 12_288)], [.truncate(4096), .flush, .settle, .synchronize])
+        add(
+            "shrink across groups and grow", [write(group - 4096, 12_288)],
+            [.truncate(group - 2000), .synchronize, .truncate(group + 9000), .flush, .settle])
+        add(
+            "shrink across groups, grow far", [write(0, 10), write(group, 4096), write(2 * group, 4096)],
+            [.truncate(5000), .synchronize, .truncate(40 * group), .flush, .synchronize])
+        add(
+            "shrink across groups and write there again", [write(group - 4096, 12_288)],
+            [.truncate(4096), write(group, 4096, 8), .flush, write(group + 4096, 100, 9), .settle])
+        add("punch a block", [write(0, 12_288)], [.punch(at: 4096, count: 4096), .settle, .synchronize])
+        add("punch parts", [write(0, 12_288)], [.punch(at: 1000, count: 8000), .settle, .synchronize])
+        add(
+            "punch and write again", [write(0, 12_288)],
+            [.punch(at: 4096, count: 4096), write(4096, 4096, 8), .flush, .settle, .synchronize, write(4096, 10, 9), .settle])
+        add(
+            "punch in group 1", [write(group, 12_288)],
+            [.punch(at: group + 4096, count: 4096), .flush, write(group + 5000, 100, 9), .settle, .synchronize])
+        add("zero a range past the end", [write(0, 6000)], [.zeroRange(at: 3000, count: 9000, keepSize: false), .settle, .synchronize])
+        add("truncate to 0", [write(0, 9000)], [.truncate(0), .synchronize])
+        add(
+            "truncate to 0 and rewrite", [write(0, 9000)],
+            [.truncate(0), write(0, 9000, 8), .flush, write(0, 10, 9), .settle, .synchronize])
+        add(
+            "truncate to 0 and rewrite, twice", [write(0, 9000)],
+            [write(0, 4096, 6), .settle, .truncate(0), write(0, 100, 8), .flush, .truncate(0), write(0, 5000, 9), .settle])
+        add("a hole is filled", [.truncate(20_000)], [write(8192, 4096, 8), .flush, write(4000, 300, 9), .settle])
+        add("a hole in group 1 is filled", [write(group + 16_384, 100)], [write(group + 4096, 4096, 8), .flush, .settle, .synchronize])
+        add(
+            "a hole is filled, and overwritten before a sync", [write(0, 1), .truncate(20_000)],
+            [write(8192, 4096, 8), .flush, write(8192, 4096, 9), .flush, .settle])
+        add(
+            "across groups", [write(group - 4096, 8192)],
+            [write(group - 4096, 8192, 8), .settle, write(group - 100, 200, 9), .settle, .synchronize])
+        add("append across groups", [write(0, 1), .truncate(group - 100)], [write(group - 100, 5000, 8), .flush, .settle])
+        add(
+            "a sparse file", [write(0, 100), .truncate(60 * group)],
+            [write(40 * group, 4096, 8), .flush, write(40 * group + 5, 10, 9), .settle, .truncate(50), .settle])
+        add(
+            "everything at once", [write(0, 12_000)],
+            [write(4096, 4096, 8), write(12_000, 600, 9), .punch(at: 0, count: 4096), .settle, .truncate(5000), .settle])
+        return list
+    }()
+
+    /// Runs the case and judges everything a loss of power may leave; at a sync with more than `limit` states a sample of so many.
+    /// Returns the number of states judged.
+    @discardableResult
+    public func run(past: Past, cipher: CipherKind, atOnce: Bool, limit: Int) throws -> Int {
+        var options = ContentContext.Options()
+        options.writesNewDataAtOnce = atOnce
+        var session = 1
+        var dead: Set<Int> = []
+        var store = CrashingByteStore()
+        var context = TestVault.context(session: session, cipher: cipher, options: options)
+        var file = try SecureFile.open(store, context, path: name)
+        var model = ModelFile()
+        for action in before {
+            try action.perform(on: file)
+            action.apply(to: &model)
+        }
+        switch past {
+        case .nothingOwed: break
+        case .sameInstance: try file.synchronize()
+        case .sameSession, .cleanSession, .deadSession:
+            try file.synchronize()
+            try file.settle()
+            if past != .sameSession {
+                store = CrashingByteStore(store.present)
+                session += 1
+                if past == .deadSession { dead = [1] }
+                context.forgetFiles()
+                context = TestVault.context(session: session, dead: dead, cipher: cipher, options: options)
+            }
+            file = try SecureFile.open(store, context, path: name)
+        }
+        let watch = CrashWatch(
+            seed: 1, statesPerPoint: limit, confirmed: past == .nothingOwed ? ModelFile() : model,
+            judge: CrashJudge(cipher: cipher, session: session + 1, dead: dead.union([session])))
+        if past == .nothingOwed { watch.begin(model) }
+        store.observe { watch.judge($0) }
+        defer {
+            store.observe(nil)
+            context.forgetFiles()
+        }
+        for action in actions {
+            action.apply(to: &model)
+            watch.begin(model)
+            try action.perform(on: file)
+            if case .synchronize = action { watch.confirm() }
+            try watch.check()
+        }
+        watch.judge(store.crashPoint)
+        try watch.check()
+        return watch.states
+    }
+}
