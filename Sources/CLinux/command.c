@@ -44,21 +44,20 @@ static ssize_t read_quietly(int fd, char *buffer, size_t capacity) {
 }
 
 ssize_t CLinux_read_without_echo(int fd, char *buffer, size_t capacity) {
-    while (1) {
-        struct sigaction noting = {.sa_handler = note_signal}, old[prompt_signal_count];
-        caught_signal = 0;
-        for (int i = 0; i < prompt_signal_count; i++) {
-            sigaction(prompt_signals[i], NULL, &old[i]);
-            if (old[i].sa_handler != SIG_IGN) sigaction(prompt_signals[i], &noting, NULL);
-        }
-        ssize_t length = read_quietly(fd, buffer, capacity);
-        int saved = errno, caught = caught_signal;
-        for (int i = 0; i < prompt_signal_count; i++) sigaction(prompt_signals[i], &old[i], NULL);
-        errno = saved;
-        if (length != -2) return length;
-        explicit_bzero(buffer, capacity);
-        raise(caught);  // as if it had come now; who is stopped and continued begins again
+    struct sigaction noting = {.sa_handler = note_signal}, old[prompt_signal_count];
+    caught_signal = 0;
+    for (int i = 0; i < prompt_signal_count; i++) {
+        sigaction(prompt_signals[i], NULL, &old[i]);
+        if (old[i].sa_handler != SIG_IGN) sigaction(prompt_signals[i], &noting, NULL);
     }
+    ssize_t length = read_quietly(fd, buffer, capacity);
+    int saved = errno, caught = caught_signal;
+    for (int i = 0; i < prompt_signal_count; i++) sigaction(prompt_signals[i], &old[i], NULL);
+    errno = saved;
+    if (length != -2) return length;
+    explicit_bzero(buffer, capacity);
+    raise(caught);  // as if it had come now
+    return -2;
 }
 
 // --- Arguments ---

@@ -20,7 +20,7 @@ extension SecureFile {
     func flushLocked() throws(SecureFileError) {
         defer { updateRegistration() }
         if form == .inline {
-            if isInlineDirty, !isOwed || ContentGeometry.backingLength(plaintextSize, .inline) == backingLength { try writeInlinePage() }
+            if isInlineDirty, !isOwed || (backingLength == expectedBackingLength && extensionEpoch != epoch) { try writeInlinePage() }
             return
         }
         try writeFreshBlocks()

@@ -50,6 +50,8 @@ public final class SecureFile: @unchecked Sendable {
     var isStamped = false
     /// The first block whose data page was cut away since the last sync and may still be needed.
     var cutFloor: BlockIndex?
+    /// The epoch in which the backing file was lengthened, not durably so before the next.
+    var extensionEpoch: UInt64?
     /// The epoch in which metadata pages were cut off the backing file, not durably so before the next.
     var groupCutEpoch: UInt64?
     /// Cleared ranges of the backing file that go back to the filesystem once that is durable.
@@ -150,6 +152,13 @@ public final class SecureFile: @unchecked Sendable {
             if !hasLooseEnds { return }
             try keepingModificationTime { () throws(SecureFileError) in try flushLocked() }
         }
+    }
+
+    /// Runs `body` while nothing is written to the store: for a change of the backing file's times.
+    public func excludingWrites<R>(_ body: () throws(Errno) -> R) throws(Errno) -> R {
+        lock.lockExclusively()
+        defer { lock.unlock() }
+        return try body()
     }
 
     /// Everything written so far is durable when this returns; with `attributes`, owner, mode and times too.

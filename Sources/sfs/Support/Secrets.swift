@@ -90,11 +90,14 @@ struct Secrets {
     }
 
     private func prompt(_ text: String) throws(Failure) -> [UInt8] {
-        Console.print(text, terminator: "")
         let buffer = PageBuffer(count: Self.limit)
         defer { buffer.zero(0..<Self.limit) }
-        let length = unsafe buffer.withPointer(0..<Self.limit) {
-            unsafe CLinux_read_without_echo(0, $0.baseAddress?.assumingMemoryBound(to: CChar.self), $0.count)
+        var length = -2
+        while length == -2 {  // stopped and continued: begin again
+            Console.print(text, terminator: "")
+            length = unsafe buffer.withPointer(0..<Self.limit) {
+                unsafe CLinux_read_without_echo(0, $0.baseAddress?.assumingMemoryBound(to: CChar.self), $0.count)
+            }
         }
         if length < 0 {
             let error = Errno(rawValue: CLinux_errno())
