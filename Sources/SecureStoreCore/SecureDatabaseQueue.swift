@@ -8,20 +8,24 @@ public final class SecureDatabaseQueue: Sendable {
     public init(databaseStore: SecureDatabaseStore) { self.databaseStore = databaseStore }
 
     /// Runs `block` while no other thread uses the store.
+    @discardableResult
     public func inDatabase<R>(_ block: (_ db: SecureDatabaseStore) throws -> R) throws -> R {
         try databaseStore.lock.withLock { () throws in try block(databaseStore) }
     }
 
     /// Runs `block` in a transaction, which is rolled back when it throws.
+    @discardableResult
     public func inTransaction<R>(_ kind: TransactionKind = .immediate, _ block: (_ db: SecureDatabaseStore) throws -> R) throws -> R {
         try databaseStore.transaction(kind, block)
     }
 
     /// Runs `block` in a transaction beside which no other connection can read or write.
+    @discardableResult
     public func inExclusiveTransaction<R>(_ block: (_ db: SecureDatabaseStore) throws -> R) throws -> R {
         try databaseStore.transaction(.exclusive, block)
     }
 
+    @discardableResult
     public func inDeferredTransaction<R>(_ block: (_ db: SecureDatabaseStore) throws -> R) throws -> R {
         try databaseStore.transaction(.deferred, block)
     }

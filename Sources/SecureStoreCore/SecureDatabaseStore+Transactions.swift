@@ -21,6 +21,7 @@ extension SecureDatabaseStore {
     /// of another transaction it is a part of that, undone by itself when it throws.
     ///
     /// - Throws: What `body` throws; `.closed`, `.backingStoreError`.
+    @discardableResult
     public func transaction<R>(_ kind: TransactionKind = .immediate, _ body: (SecureDatabaseStore) throws -> R) throws -> R {
         try lock.withLock { () throws in
             let connection = try open()

@@ -120,7 +120,7 @@ open class SecureStoreCache<Value>: Caching where Value: NSCoding {
         guard entry.row.type == .archive, let data = Data(sqliteValue: entry.row.value) else { throw SecureStorageError.typeConversionFailed }
         let object = try SecureArchive.decode(data, classes, isSecure: requiresSecureCoding)
         guard let value: T = SwiftValue.cast(object) else {
-            throw SecureDecodingError.classNotAllowed(NSStringFromClass(type(of: object)), keyPath: "root")
+            throw SecureDecodingError.classNotAllowed(SecureClassNames.plainName(of: type(of: object)), keyPath: "root")
         }
         count { $0.hits += 1 }
         let expires = entry.expires.map { Date(timeIntervalSince1970: Double($0) / 1000) }

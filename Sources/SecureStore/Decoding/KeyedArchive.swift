@@ -145,7 +145,8 @@ struct ArchiveCheck {
         try check(archived, path)
         entries[uid] = .object(archived, members)
         var children: [(uid: Int, key: String)] = []
-        for (key, value) in members where key != "$class" { try collect(value, key, 0, &children, path) }
+        // In order, so that of several faults the same one is always named.
+        for (key, value) in members.sorted(by: { $0.key < $1.key }) where key != "$class" { try collect(value, key, 0, &children, path) }
         return children
     }
 
@@ -176,7 +177,7 @@ struct ArchiveCheck {
             archived = .foundation(known)
         } else {
             // Foundation's other classes are not ours to make: their initializers trap.
-            guard let type = SecureClassNames.type(named: name), type is NSCoding.Type, !NSStringFromClass(type).hasPrefix("NS") else {
+            guard let type = SecureClassNames.type(named: name), type is NSCoding.Type, !SecureClassNames.isFoundations(type) else {
                 throw .classUnknown(name, keyPath: path)
             }
             archived = .own(type, name: name)

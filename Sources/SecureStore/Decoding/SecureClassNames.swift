@@ -26,7 +26,13 @@ public enum SecureClassNames {
     }
 
     /// The name `type` is archived under.
-    static func name(of type: NSObject.Type) -> String { names.withLock { $0.names[ObjectIdentifier(type)] } ?? NSStringFromClass(type) }
+    static func name(of type: NSObject.Type) -> String { names.withLock { $0.names[ObjectIdentifier(type)] } ?? plainName(of: type) }
+
+    /// `Module.Class`. (`NSStringFromClass` traps for a class that is not at the top of its module.)
+    static func plainName(of type: NSObject.Type) -> String { String(reflecting: type) }
+
+    /// Whether the class is one of Foundation's own.
+    static func isFoundations(_ type: NSObject.Type) -> Bool { plainName(of: type).hasPrefix("Foundation.") }
 
     /// The class that `name` stands for, if this program has it.
     static func type(named name: String) -> NSObject.Type? {

@@ -13,7 +13,7 @@ indirect enum PropertyListValue {
 }
 
 /// Writes binary property lists (version 00), as Apple's property list tools read them.
-struct BinaryPropertyListWriter {
+final class BinaryPropertyListWriter {
     private var objects: [[UInt8]] = []
     private var texts: [String: Int] = [:]
     private let referenceSize: Int
@@ -22,7 +22,7 @@ struct BinaryPropertyListWriter {
 
     static func write(_ value: PropertyListValue) -> [UInt8] {
         let size = bytesFor(count(value))
-        var writer = BinaryPropertyListWriter(referenceSize: size)
+        let writer = BinaryPropertyListWriter(referenceSize: size)
         let top = writer.add(value)
         return writer.file(top: top)
     }
@@ -38,7 +38,7 @@ struct BinaryPropertyListWriter {
         }
     }
 
-    private mutating func add(_ value: PropertyListValue) -> Int {
+    private func add(_ value: PropertyListValue) -> Int {
         if case .text(let text) = value, let known = texts[text] { return known }
         let place = objects.count
         objects.append([])
@@ -47,7 +47,7 @@ struct BinaryPropertyListWriter {
         return place
     }
 
-    private mutating func bytes(of value: PropertyListValue) -> [UInt8] {
+    private func bytes(of value: PropertyListValue) -> [UInt8] {
         switch value {
         case .boolean(let value): return [value ? 9 : 8]
         case .integer(let number): return Self.bytes(of: number)

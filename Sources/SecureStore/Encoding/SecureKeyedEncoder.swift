@@ -145,7 +145,7 @@ final class SecureKeyedEncoder: NSCoder {
             return (known.rawValue, Self.chain(of: known.type, first: known.rawValue))
         }
         let name = SecureClassNames.name(of: type)
-        guard object is NSCoding, !NSStringFromClass(type).hasPrefix("NS"), SecureClassNames.type(named: name) == type else {
+        guard object is NSCoding, !SecureClassNames.isFoundations(type), SecureClassNames.type(named: name) == type else {
             fail(.classNotDecodable(name, keyPath: keyPath))
             return nil
         }

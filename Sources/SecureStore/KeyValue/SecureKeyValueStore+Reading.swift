@@ -35,7 +35,7 @@ extension SecureKeyValueStore {
             throw conversionFailed(key, error.description)
         }
         guard let value: T = SwiftValue.cast(object) else {
-            throw conversionFailed(key, "an object of class \(NSStringFromClass(type(of: object))) was read as \(T.self)")
+            throw conversionFailed(key, "an object of class \(SecureClassNames.plainName(of: type(of: object))) was read as \(T.self)")
         }
         return value
     }

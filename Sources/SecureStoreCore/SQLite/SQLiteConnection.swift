@@ -7,7 +7,11 @@ package final class SQLiteConnection: @unchecked Sendable {
     /// Nil for a plaintext database.
     private let fileSystem: StoreFileSystem?
     private var database: OpaquePointer?
+    /// Those that are kept, by their text.
     private var statements: [String: SQLiteStatement] = [:]
+    /// All there are. (SQLite's own list also has those of virtual tables, which are not ours to end.)
+    private var live: [ObjectIdentifier: WeakStatement] = [:]
+    private struct WeakStatement { weak let statement: SQLiteStatement? }
     /// Why the authorizer refused what is being prepared.
     private var refusal: String?
 
@@ -49,9 +53,9 @@ package final class SQLiteConnection: @unchecked Sendable {
     /// Ends all statements and the connection. A second call does nothing.
     package func close() {
         guard unsafe database != nil else { return }
-        for statement in statements.values { statement.invalidate() }
         statements.removeAll()
-        while let left = unsafe sqlite3_next_stmt(database, nil) { unsafe sqlite3_finalize(left) }
+        for held in live.values { held.statement?.invalidate() }
+        live.removeAll()
         let open = unsafe database
         unsafe database = nil
         unsafe sqlite3_close_v2(open)
@@ -91,8 +95,13 @@ package final class SQLiteConnection: @unchecked Sendable {
         }
         let rest = String(decoding: text.dropLast().dropFirst(used), as: UTF8.self)
         guard let statement = unsafe statement else { return (nil, rest) }
-        return (unsafe SQLiteStatement(statement, self), rest)
+        let prepared = unsafe SQLiteStatement(statement, self)
+        live[ObjectIdentifier(prepared)] = WeakStatement(statement: prepared)
+        return (prepared, rest)
     }
+
+    /// A statement has ended.
+    func forget(_ statement: ObjectIdentifier) { live[statement] = nil }
 
     /// A statement that is kept for the next time; whoever uses it is done with it before the same text is asked for again.
     func cached(_ sql: String) throws(SecureStorageError) -> SQLiteStatement {

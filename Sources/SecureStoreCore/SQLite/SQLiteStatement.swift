@@ -19,9 +19,10 @@ final class SQLiteStatement {
     func invalidate() { finalize() }
 
     private func finalize() {
-        // A closed connection has ended its statements itself.
-        if connection.isOpen { unsafe sqlite3_finalize(statement) }
+        guard let ended = unsafe statement else { return }
         unsafe statement = nil
+        unsafe sqlite3_finalize(ended)
+        connection.forget(ObjectIdentifier(self))
     }
 
     private func live() throws(SecureStorageError) -> OpaquePointer {
