@@ -34,7 +34,10 @@ extension SecureFile {
     /// Before the backing file is cut to the recorded size: what is good of the last block must not go with it. Where that is not known, there
     /// will be no cut.
     func settleEndBeforeCut() throws(SecureFileError) {
-        guard isTailUnchecked, form == .grouped else { return }
+        guard form == .grouped else { return }
+        // Whoever opens the file next in this session must know that it did something to it: see `mayHaveGroupsPastEnd`.
+        if foreignSize != nil, !isStamped, let header { markDirty(header) }
+        guard isTailUnchecked else { return }
         do throws(SecureFileError) {
             _ = try settleEnd()
         } catch {

@@ -40,10 +40,12 @@ extension SecureFile {
         try makeCutDurable()
         guard let header, isOwn(header.page.session) else { return }
         endsSession = true
-        defer { endsSession = false }
+        // Also after an error: the page may be there, in the cache of the system or on the disk.
+        defer {
+            (endsSession, isStamped) = (false, false)
+            foreignSize = plaintextSize
+        }
         try writePage(header)
-        isStamped = false
-        foreignSize = plaintextSize
     }
 
     /// The session page 0 names from the next seal on.

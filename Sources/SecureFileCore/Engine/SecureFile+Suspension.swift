@@ -72,7 +72,7 @@ extension SecureFile {
         groups.removeAll()
         (form, backingLength) = (.empty, 0)
         (header, inlineContent, fileKey, commit) = (nil, nil, nil, nil)
-        (isOwed, isLenient, isInlineDirty, isStamped, isTailUnchecked) = (false, false, false, false, false)
+        (isOwed, isLenient, isInlineDirty, isStamped, isTailUnchecked, isCutBarred) = (false, false, false, false, false, false)
         (foreignSize, cutFloor, worstEpoch, groupCutEpoch) = (nil, nil, nil, nil)
         dirtyGroupCount = 0
         deferredPunches.removeAll()

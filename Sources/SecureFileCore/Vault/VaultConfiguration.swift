@@ -94,13 +94,22 @@ public struct VaultConfiguration: Sendable, Equatable {
                 keys = try VolumeKeys(volumeKey: volumeKey)
                 isOurs = try belongs(to: keys)
             } catch { throw SecureFileError(error, "the keys cannot be derived", path: path) }
-            guard isOurs else {
-                throw SecureFileError(
-                    .tampered, "the key fits, but the configuration was changed without it: restore sfs.json from a backup", path: path)
-            }
+            guard isOurs else { throw Self.tampering(path) }
             return (keys, slot)
         }
         throw SecureFileError(.wrongKey, Self.refusal(credential.slotType, slots), path: path)
+    }
+
+    private static func tampering(_ path: String) -> SecureFileError {
+        SecureFileError(.tampered, "the key fits, but the configuration was changed without it: restore sfs.json from a backup", path: path)
+    }
+
+    /// - Throws: ``SecureFileError``: `.wrongKey` where `keys` are another vault's, `.tampered` where the configuration was changed without them.
+    func verify(_ keys: VolumeKeys, path: String) throws(SecureFileError) {
+        guard keys.keyID == keyID else { throw SecureFileError(.wrongKey, "this is the key of another vault", path: path) }
+        let isOurs: Bool
+        do { isOurs = try belongs(to: keys) } catch { throw SecureFileError(error, "the configuration cannot be checked", path: path) }
+        if !isOurs { throw Self.tampering(path) }
     }
 
     private static func refusal(_ type: KeySlot.SlotType, _ slots: [KeySlot]) -> String {
