@@ -20,7 +20,7 @@ let package = Package(
         .target(name: "SecureStoreCore", dependencies: ["SecureFileCore", "CSQLite"], swiftSettings: house),
         .target(name: "SecureStore", dependencies: ["SecureStoreCore", "SecureFileCore"], swiftSettings: house),
         .target(name: "SecureFS", dependencies: ["SecureFileCore", "CFuse", "CLinux"], swiftSettings: house),
-        .executableTarget(name: "sfs", dependencies: ["SecureFS", "SecureFileCore", "CLinux"], swiftSettings: house),
+        .executableTarget(name: "sfs", dependencies: ["SecureFS", "SecureStoreCore", "SecureFileCore", "CLinux"], swiftSettings: house),
         .executableTarget(
             name: "passthrough-mount", dependencies: ["SecureFS", "SecureFileCore"], path: "Tests/PassthroughMount", swiftSettings: house),
         .target(name: "TestSupport", dependencies: ["SecureFileCore"], path: "Tests/TestSupport", swiftSettings: house),
