@@ -9,6 +9,7 @@ let package = Package(
     products: [
         .executable(name: "sfs", targets: ["sfs"]),
         .library(name: "SecureFileCore", targets: ["SecureFileCore"]),
+        .library(name: "SecureStore", targets: ["SecureStore"]),
     ],
     targets: [
         .target(name: "CLinux"),
