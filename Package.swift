@@ -20,7 +20,7 @@ let package = Package(
         .systemLibrary(name: "CSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"])]),
         .target(name: "SecureStoreCore", dependencies: ["SecureFileCore", "CSQLite"], swiftSettings: house),
         .target(name: "SecureStore", dependencies: ["SecureStoreCore", "SecureFileCore"], swiftSettings: house),
-        .target(name: "SecureFS", dependencies: ["SecureFileCore", "CFuse", "CLinux"], swiftSettings: house),
+        .target(name: "SecureFS", dependencies: ["SecureStoreCore", "SecureFileCore", "CFuse", "CLinux"], swiftSettings: house),
         .executableTarget(name: "sfs", dependencies: ["SecureFS", "SecureStoreCore", "SecureFileCore", "CLinux"], swiftSettings: house),
         .executableTarget(
             name: "passthrough-mount", dependencies: ["SecureFS", "SecureFileCore"], path: "Tests/PassthroughMount", swiftSettings: house),

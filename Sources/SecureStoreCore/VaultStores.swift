@@ -12,6 +12,12 @@ package final class VaultStores: Sendable {
     /// - Parameter vault: Open; for reading will do, as stores have locks of their own.
     package init(of vault: Vault) throws(SecureFileError) { folder = try StoreFolder(of: vault) }
 
+    /// - Returns: Nil where the vault has no folder of stores yet.
+    package init?(existingOf vault: Vault) throws(SecureFileError) {
+        guard StoreFolder.exists(in: vault) else { return nil }
+        folder = try StoreFolder(of: vault)
+    }
+
     package struct Directory: Sendable {
         package let name: String
         package let table: ValueTable
@@ -97,11 +103,12 @@ package final class VaultStores: Sendable {
 
 /// Names of stores and keys as file names: bytes that no file name can hold, or that would be taken for something else, are written as `%XX`.
 package enum EscapedName {
-    package static func encode(_ bytes: [UInt8]) -> String {
+    /// - Parameter keepsColons: For keys; in names of stores a colon has a meaning.
+    package static func encode(_ bytes: [UInt8], keepsColons: Bool = false) -> String {
         let isDots = bytes == [46] || bytes == [46, 46]
         var name: [UInt8] = []
         for byte in bytes {
-            if byte < 32 || byte == 127 || byte == 37 || byte == 47 || byte == 58 || isDots {
+            if byte < 32 || byte == 127 || byte == 37 || byte == 47 || byte == 58 && !keepsColons || isDots {
                 name += Array("%".utf8) + Array(String(byte >> 4, radix: 16, uppercase: true).utf8)
                 name += Array(String(byte & 15, radix: 16, uppercase: true).utf8)
             } else {
