@@ -30,7 +30,7 @@ let package = Package(
         .executableTarget(
             name: "crash-campaign", dependencies: ["TestSupport", "SecureFileCore"], path: "Tests/CrashCampaign", swiftSettings: house),
         .executableTarget(
-            name: "store-campaign", dependencies: ["TestSupport", "SecureFileCore", "SecureStoreCore"], path: "Tests/StoreCampaign",
+            name: "store-campaign", dependencies: ["TestSupport", "SecureFileCore", "SecureStoreCore", "SecureStore"], path: "Tests/StoreCampaign",
             swiftSettings: house),
         // The listings of the seed as they are: no house rules.
         .executableTarget(name: "SeedListingBefore", dependencies: ["SecureStore"], path: "Tests/SeedListings/Before"),
