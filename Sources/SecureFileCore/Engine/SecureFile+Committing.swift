@@ -108,7 +108,7 @@ extension SecureFile {
         if isCutBarred { return }
         if backingLength > expectedBackingLength { try setBackingLength(expectedBackingLength) }
         // Excess that an earlier session left: nothing in the file would tell the next instance that its cut may still be lost.
-        if !isStamped { try makeCutDurable() }
+        if !isStamped { try makeGroupCutDurable() }
     }
 
     /// Makes sure that page 0 on the disk names this session, before anything is changed that another session's strict rules would misread.

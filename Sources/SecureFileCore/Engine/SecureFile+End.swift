@@ -18,10 +18,8 @@ extension SecureFile {
     /// Whether the disk may still have metadata pages past the end of the backing file.
     private var mayHaveGroupsPastEnd: Bool { groupCutEpoch == epoch || worstEpoch == epoch }
 
-    /// For an instance that is given up: the next one does not know of the cut.
-    func makeCutDurable() throws(SecureFileError) {
-        if groupCutEpoch == epoch { try syncStore(attributes: false) }
-    }
+    /// Before it is forgotten that groups were cut off.
+    func makeGroupCutDurable() throws(SecureFileError) { if groupCutEpoch == epoch { try syncStore(attributes: false) } }
 
     /// Makes the block the file ends in, and the entries of its group, end where the file does; says whether there was something to change.
     func settleEnd() throws(SecureFileError) -> Bool {

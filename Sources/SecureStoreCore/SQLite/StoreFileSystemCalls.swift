@@ -11,7 +11,8 @@ enum StoreFileSystemCalls {
             return unsafe StoreFileSystemCalls.open(vfs, name, file, flags, outFlags)
         }
         unsafe vfs.xDelete = { vfs, name, durably in
-            guard let system = unsafe StoreFileSystemCalls.fileSystem(vfs), let name = unsafe name, unsafe String(cString: name) == StoreFileSystem.journalName
+            guard let system = unsafe StoreFileSystemCalls.fileSystem(vfs), let name = unsafe name,
+                unsafe String(cString: name) == StoreFileSystem.journalName
             else {
                 return SQLITE_IOERR
             }

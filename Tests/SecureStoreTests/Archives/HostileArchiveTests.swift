@@ -34,11 +34,9 @@ struct HostileArchiveTests {
         Case("disallowed subclass of a class that is not listed", .notAllowed, HostileArchive.of(own: "SecureStoreTests.Liar")),
         Case("allowed container in a scope without containers", .notAllowed, HostileArchive.nested("NSArray", key: "child")),
         Case("superclass of an allowed class", .unknown, HostileArchive.of(own: "NSObject")),
-        Case(
-            "class list that claims an allowed class", .malformed,
+        Case("class list that claims an allowed class", .malformed,
             HostileArchive.of([HostileArchive.object([], class: 2), HostileArchive.describe(bad, ["SecureStoreTests.Child", bad])])),
-        Case(
-            "class that pretends to inherit an allowed one", .notAllowed,
+        Case("class that pretends to inherit an allowed one", .notAllowed,
             HostileArchive.of([HostileArchive.object([], class: 2), HostileArchive.describe(bad, [bad, "SecureStoreTests.Child"])])),
         Case("non-secure class in the list", .notSecure, HostileArchive.of(own: "SecureStoreTests.Plain")),
         Case("non-secure class nested", .notSecure, HostileArchive.nested("SecureStoreTests.Plain", key: "unused")),
@@ -55,21 +53,18 @@ struct HostileArchiveTests {
     static let scopes: [Case] = [
         // Allowed for the archive, not where it stands.
         Case("object substituted in a narrower scope", .notAllowed, HostileArchive.nested("SecureStoreTests.Parent")),
-        Case(
-            "allowed once, then in a narrower scope", .notAllowed,
+        Case("allowed once, then in a narrower scope", .notAllowed,
             HostileArchive.of([
                 HostileArchive.object([("NS.objects", .array([.uid(2), .uid(3)]))], class: 5), HostileArchive.object([], class: 4),
                 HostileArchive.object([("child", .uid(2))], class: 4), HostileArchive.describe("SecureStoreTests.Parent"),
                 HostileArchive.describe("NSArray"),
             ])),
-        Case(
-            "disallowed element of a list read with a scope", .notAllowed,
+        Case("disallowed element of a list read with a scope", .notAllowed,
             HostileArchive.of([
                 HostileArchive.object([("list", .uid(2))], class: 4), HostileArchive.object([("NS.objects", .array([.uid(3)]))], class: 5),
                 HostileArchive.object([], class: 4), HostileArchive.describe("SecureStoreTests.Parent"), HostileArchive.describe("NSArray"),
             ])),
-        Case(
-            "text where an object is expected", .mismatch,
+        Case("text where an object is expected", .mismatch,
             HostileArchive.of([
                 HostileArchive.object([("child", .uid(3))], class: 2), HostileArchive.describe("SecureStoreTests.Parent"), .text("x"),
             ])),
@@ -90,33 +85,26 @@ struct HostileArchiveTests {
         Case("value out of range", .malformed, HostileArchive.of(own: "SecureStoreTests.Parent", [("child", .uid(77))])),
         Case("UID of a UID", .malformed, HostileArchive.of([.uid(1)])),
         Case("object that is an array", .malformed, HostileArchive.of([.array([.uid(1)])])),
-        Case(
-            "object cycle of one", .cycle,
+        Case("object cycle of one", .cycle,
             HostileArchive.of([HostileArchive.object([("next", .uid(1))], class: 2), HostileArchive.describe("SecureStoreTests.Link")])),
-        Case(
-            "object cycle of two", .cycle,
+        Case("object cycle of two", .cycle,
             HostileArchive.of([
                 HostileArchive.object([("next", .uid(2))], class: 3), HostileArchive.object([("next", .uid(1))], class: 3),
                 HostileArchive.describe("SecureStoreTests.Link"),
             ])),
-        Case(
-            "array that holds itself", .cycle,
+        Case("array that holds itself", .cycle,
             HostileArchive.of([HostileArchive.object([("NS.objects", .array([.uid(1)]))], class: 2), HostileArchive.describe("NSArray")])),
         Case("array without objects", .mismatch, HostileArchive.of([HostileArchive.object([], class: 2), HostileArchive.describe("NSArray")])),
-        Case(
-            "array with null", .mismatch,
+        Case("array with null", .mismatch,
             HostileArchive.of([HostileArchive.object([("NS.objects", .array([.uid(0)]))], class: 2), HostileArchive.describe("NSArray")])),
-        Case(
-            "array of bare values", .mismatch,
+        Case("array of bare values", .mismatch,
             HostileArchive.of([HostileArchive.object([("NS.objects", .array([.integer(1)]))], class: 2), HostileArchive.describe("NSArray")])),
-        Case(
-            "more keys than values", .mismatch,
+        Case("more keys than values", .mismatch,
             HostileArchive.of([
-                HostileArchive.object([("NS.keys", .array([.uid(3)])), ("NS.objects", .array([]))], class: 2), HostileArchive.describe("NSDictionary"),
-                .text("x"),
+                HostileArchive.object([("NS.keys", .array([.uid(3)])), ("NS.objects", .array([]))], class: 2),
+                HostileArchive.describe("NSDictionary"), .text("x"),
             ])),
-        Case(
-            "short UUID", .mismatch,
+        Case("short UUID", .mismatch,
             HostileArchive.of([HostileArchive.object([("NS.uuidbytes", .data([1, 2]))], class: 2), HostileArchive.describe("NSUUID")])),
         Case("date without a time", .mismatch, HostileArchive.of([HostileArchive.object([], class: 2), HostileArchive.describe("NSDate")])),
         Case("100,000 deep", .limit, HostileArchive.deep(100_000)),

@@ -36,8 +36,8 @@ struct SecureArchiveTests {
     @Test func foundationsValuesComeBack() throws {
         let id = UUID()
         let values: [String: Any] = [
-            "text": "plain", "empty": "", "int": 1, "negative": -5, "big": UInt64.max, "real": 1.5, "true": true, "data": Data([1]),
-            "date": Date(timeIntervalSince1970: 0),
+            "text": "plain", "empty": "", "int": 1, "negative": -5, "big": UInt64.max, "real": 1.5, "true": true,
+            "data": Data([1]), "date": Date(timeIntervalSince1970: 0),
             "uuid": id, "url": URL(string: "https://example.org/a?b#c") as Any, "null": NSNull(), "list": ["a", "b"], "set": Set(["x"]),
             "mutable": NSMutableString(string: "m"),
         ]
