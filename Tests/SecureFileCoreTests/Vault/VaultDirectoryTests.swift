@@ -16,9 +16,9 @@ import Testing
             #expect(stored.entry.count <= 255 && !stored.entry.bytes.contains(UInt8(ascii: "/")))
             if let companion = stored.companion {
                 #expect(name.count > 175 && stored.entry.count == 52)
-                #expect(codec.decode(long: Array(stored.entry.bytes), companion: companion) == name)
+                #expect(try codec.decode(long: Array(stored.entry.bytes), companion: companion) == name)
             } else {
-                #expect(name.count <= 175 && codec.decode(short: Array(stored.entry.bytes)) == name)
+                #expect(try name.count <= 175 && codec.decode(short: Array(stored.entry.bytes)) == name)
             }
         }
     }
@@ -39,8 +39,8 @@ import Testing
         for _ in 0..<20000 {
             var entry = random.below(2) == 0 ? good : random.bytes(random.below(60)).map { $0 % 80 + 43 }
             if !entry.isEmpty { entry[random.below(entry.count)] = UInt8(truncatingIfNeeded: random.next()) }
-            if entry != good { #expect(codec.decode(short: entry) == nil, "seed \(seed)") }
-            #expect(codec.decode(long: entry, companion: random.bytes(random.below(300))) == nil, "seed \(seed)")
+            if entry != good { #expect(try codec.decode(short: entry) == nil, "seed \(seed)") }
+            #expect(try codec.decode(long: entry, companion: random.bytes(random.below(300))) == nil, "seed \(seed)")
         }
     }
 
