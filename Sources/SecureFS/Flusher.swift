@@ -9,7 +9,9 @@ final class Flusher: @unchecked Sendable {
     private let point = WaitPoint()
     // Under the lock of `point`.
     private var isStopping = false
+    private var isUrgent = false
     private var thread: NativeThread?
+    private let lingerLimit: Int
     private let lingering = Mutex<[Node]>([])
     private let hasWork = Atomic<Bool>(false)
     private let failing = Atomic<Bool>(false)
@@ -18,7 +20,9 @@ final class Flusher: @unchecked Sendable {
 
     private static let interval = 5_000_000_000
 
-    init(_ context: ContentContext, _ folder: FileDescriptor, _ log: MountLog) {
+    /// - Parameter descriptorLimit: How many descriptors the process may have: a quarter of them may belong to files that wait for a round.
+    init(_ context: ContentContext, _ folder: FileDescriptor, _ log: MountLog, descriptorLimit: Int) {
+        lingerLimit = max(8, min(1024, descriptorLimit / 4))
         self.context = context
         self.folder = folder
         self.log = log
@@ -52,8 +56,22 @@ final class Flusher: @unchecked Sendable {
 
     /// A file without users stays open until what it holds back is written.
     func keep(_ node: Node) {
-        lingering.withLock { $0.append(node) }
+        let count = lingering.withLock { nodes in
+            nodes.append(node)
+            return nodes.count
+        }
         noteWork()
+        if count > lingerLimit / 2 { hurry() }
+    }
+
+    /// More files wait than should: the next are not to be kept.
+    var isCrowded: Bool { lingering.withLock { $0.count } > lingerLimit }
+
+    private func hurry() {
+        point.lock()
+        isUrgent = true
+        point.signal()
+        point.unlock()
     }
 
     func takeLingering() -> [Node] {
@@ -71,8 +89,9 @@ final class Flusher: @unchecked Sendable {
                 point.wait()
                 continue
             }
-            point.wait(nanoseconds: Flusher.interval)
+            if !isUrgent { point.wait(nanoseconds: Flusher.interval) }
             if isStopping { return }
+            isUrgent = false
             hasWork.store(false, ordering: .relaxed)
             point.unlock()
             let again = round()

@@ -13,9 +13,17 @@ extension VaultFileSystem {
             if change.owner != nil || change.group != nil { try inode.setInodeOwner(change.owner, group: change.group) }
             // After the owner: a change of owner clears set-id bits that may be asked for here.
             if let permissions = change.permissions { try inode.setInodePermissions(permissions) }
-            if change.changesTimes { try inode.setInodeTimes(accessed: change.accessed, modified: change.modified) }
+            if change.changesTimes { try setTimes(node, inode, change) }
         }
         return try status(of: node)
+    }
+
+    /// Not while a late write puts back the time it found: that would be the one before this change.
+    private func setTimes(_ node: Node, _ inode: FileDescriptor, _ change: AttributeChange) throws(Errno) {
+        guard let file = node.content.withLock({ $0?.file }) else {
+            return try inode.setInodeTimes(accessed: change.accessed, modified: change.modified)
+        }
+        try file.excludingWrites { () throws(Errno) in try inode.setInodeTimes(accessed: change.accessed, modified: change.modified) }
     }
 
     private func setSize(_ size: Int64, _ node: Node, killsPrivileges: Bool) throws(Errno) {

@@ -50,13 +50,16 @@ extension VaultFileSystem {
 
     /// Files without users that held something back: those that do not any more are closed.
     func closeLingering() {
-        for node in flusher.takeLingering() {
-            let closed: OpenContent? = node.content.withLock { content in
-                guard let open = content, open.users == 0 else { return nil }
-                return close(node, &content)
-            }
-            if closed != nil { table.dropIfUnused(node) }
+        for node in flusher.takeLingering() { closeIfIdle(node) }
+    }
+
+    /// Closes content that has no users and holds nothing back, or nothing that is worth keeping.
+    func closeIfIdle(_ node: Node) {
+        let closed: OpenContent? = node.content.withLock { content in
+            guard let open = content, open.users == 0 else { return nil }
+            return close(node, &content)
         }
+        if closed != nil { table.dropIfUnused(node) }
     }
 
     /// Closes content without users; returns it, or nil where it has to stay.
@@ -68,7 +71,7 @@ extension VaultFileSystem {
             if open.file.hasPendingWrites { try? open.file.truncate(to: .zero) }
         } else {
             do throws(SecureFileError) { try open.file.flush() } catch { log.write("\(ciphertextPath(of: node)): \(error.withoutPath)") }
-            if open.file.hasPendingWrites {
+            if open.file.hasPendingWrites, !settleIfCrowded(node, open) {
                 flusher.keep(node)
                 return nil
             }
@@ -83,6 +86,13 @@ extension VaultFileSystem {
         }
         content = nil
         return open
+    }
+
+    /// Where more files wait for the flusher than there are descriptors for, a file is written out by whoever closes it.
+    private func settleIfCrowded(_ node: Node, _ open: OpenContent) -> Bool {
+        guard flusher.isCrowded else { return false }
+        do throws(SecureFileError) { try open.file.settle() } catch { log.write("\(ciphertextPath(of: node)): \(error.withoutPath)") }
+        return !open.file.hasPendingWrites
     }
 
     // MARK: Opening

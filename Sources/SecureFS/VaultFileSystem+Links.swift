@@ -45,6 +45,7 @@ extension VaultFileSystem {
         if status.linkCount <= 1 {
             try directory.remove(stored)
             table.remove(alias, from: node, anchor: anchor, isLast: true)
+            closeIfIdle(node)
         } else {
             try changing.withLock { (_) throws(Errno) in
                 try directory.remove(stored)
@@ -72,6 +73,7 @@ extension VaultFileSystem {
         if let target, InodeKey(target) == InodeKey(source) { return }  // two names of one inode: nothing happens, says rename(2)
         let (moved, replaced) = (table.find(InodeKey(source)), target.flatMap { table.find(InodeKey($0)) })
         let anchor = rule == .exchange ? nil : try replaced.map { (node) throws(Errno) in try pin(node, new.name, newDirectory) } ?? nil
+        defer { if let replaced { closeIfIdle(replaced) } }
         try changing.withLock { (_) throws(Errno) in
             try asErrno { () throws(SecureFileError) in try directory.rename(old.name, to: newDirectory, new.name, rule) }
             if let replaced {

@@ -30,8 +30,10 @@ package final class VaultFileSystem: FileSystemOperations {
         self.log = log
         givesOwnership = isRoot
         context = vault.content
+        // Else a late write would undo what utimensat(2) was told.
+        precondition(vault.access == .readOnly || context.options.keepsModificationTimes, "open the vault with VaultMount.contentOptions")
         table = NodeTable(root: try vault.root.descriptor.status())
-        flusher = Flusher(context, vault.root.descriptor, log)
+        flusher = Flusher(context, vault.root.descriptor, log, descriptorLimit: MountServer.descriptorLimit)
     }
 
     /// Starts what works in the background. After a fork, if there is one: threads do not survive it.

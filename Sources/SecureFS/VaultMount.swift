@@ -17,6 +17,8 @@ public enum VaultMount {
     public static var contentOptions: ContentContext.Options {
         var options = ContentContext.Options()
         options.keepsModificationTimes = true
+        // The kernel has collected the data already, and sends a small file in one piece: waiting for flush would only cost more calls.
+        options.writesNewDataAtOnce = true
         return options
     }
 

@@ -1,6 +1,6 @@
 // The long campaigns: what `swift test` does in small, in a release build. scripts/crash-campaign builds and runs this.
 //
-// usage: crash-campaign crash|model|scripts [SEED [COUNT [STEPS]]]     exit 1: a violation was found; the first five are printed
+// usage: crash-campaign crash|model|scripts|faults [SEED [COUNT [STEPS]]]     exit 1: a violation was found; the first five are printed
 import Glibc
 import SecureFileCore
 import TestSupport
@@ -15,6 +15,27 @@ struct Campaign {
         do { steps += try body() } catch {
             failures += 1
             if failures <= 5 { print(error) }
+        }
+    }
+
+    /// Every call of every script fails once, in every way; what a loss of power may leave at any later sync is judged, too.
+    mutating func runFaults() {
+        let faults: [FaultyByteStore.Fault] = [
+            .init(.inputOutput), .init(.noSpace, written: 128, keepsPagesWhole: true), .init(.inputOutput, written: 256),
+            .init(.inputOutput, written: 200, keepsPagesWhole: true, isPersistent: true), .init(.noSpace, isPersistent: true),
+        ]
+        for script in CrashScript.all {
+            for past in CrashScript.Past.allCases {
+                for fault in faults {
+                    for atOnce in [false, true] {
+                        attempt {
+                            var run = FaultScript(script, past, fault.isPersistent ? .changes : .all, fault, atOnce: atOnce)
+                            run.crashStates = 64
+                            return try run.sweep()
+                        }
+                    }
+                }
+            }
         }
     }
 
@@ -56,6 +77,7 @@ case "model":
             return steps
         }
     }
+case "faults": campaign.runFaults()
 default: campaign.runScripts()
 }
 print("\(kind): \(campaign.runs) runs from seed \(seed), \(campaign.steps) states or steps, \(campaign.failures) with a violation")

@@ -73,11 +73,22 @@ enum Sfs {
         for (number, stream) in streams.enumerated() {
             unsafe posix_spawn_file_actions_adddup2(&actions, stream.rawValue, Int32(number))
         }
+        // Threads of the test block signals; a program starts with none blocked.
+        var attributes = posix_spawnattr_t()
+        unsafe posix_spawnattr_init(&attributes)
+        defer { unsafe posix_spawnattr_destroy(&attributes) }
+        var none = sigset_t()
+        var all = sigset_t()
+        unsafe sigemptyset(&none)
+        unsafe sigfillset(&all)
+        unsafe posix_spawnattr_setsigmask(&attributes, &none)
+        unsafe posix_spawnattr_setsigdefault(&attributes, &all)
+        unsafe posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF))
         let inherited = inheritedEnvironment()
         var pid = pid_t()
         let result = unsafe withCStrings(words) { argv in
             unsafe withCStrings(inherited + environment.map { RawPath($0) }) { envp in
-                unsafe program.withCString { unsafe posix_spawn(&pid, $0, &actions, nil, argv, envp) }
+                unsafe program.withCString { unsafe posix_spawn(&pid, $0, &actions, &attributes, argv, envp) }
             }
         }
         if result != 0 { throw Errno(rawValue: result) }

@@ -1,10 +1,10 @@
-"""Runs a command on a terminal of its own, answers its prompts, and prints as JSON what came of it.
+"""Runs a command on a terminal of its own, under a little shell with job control, answers its prompts, and prints as JSON what came of it.
 
-Usage: terminal.py COMMAND-WORD… < STEPS     STEPS: a JSON array of [text to wait for, answer], and options
+Usage: terminal.py COMMAND-WORD... < STEPS      STEPS: a JSON array of [text to wait for, answer]
 
-Each answer is typed only when the text has appeared. An answer of "^C", "^D" or "^Z" is that key. The result has: `screen`, all that
-was shown; `code`, the exit code, or minus the signal; `echo`, whether echo was on at each prompt; `restored`, whether it was on at the
-end.
+Each answer is typed only when the text has appeared and echo has had time to go off. An answer of "^C", "^D" or "^Z" is that key; a
+command that stops is continued. The result has: `screen`, all that was shown; `code`, the exit code, or minus the signal; `echo`, whether
+echo was on at each prompt; `stopped`, whether it was on each time the command was stopped; `restored`, whether it was on at the end.
 """
 import json
 import os
@@ -15,17 +15,50 @@ import sys
 import termios
 import time
 
+SECONDS = 60
+
+
+def echoes(terminal):
+    return bool(termios.tcgetattr(terminal)[3] & termios.ECHO)
+
+
+def shell(words, report):
+    """The session's leader: runs the command in the foreground, and says what it sees."""
+    signal.signal(signal.SIGTTOU, signal.SIG_IGN)
+    ready, go = os.pipe()
+    job = os.fork()
+    if job == 0:
+        signal.signal(signal.SIGTTOU, signal.SIG_DFL)
+        os.close(go)
+        os.read(ready, 1)
+        os.execvp(words[0], words)
+    os.close(ready)
+    os.setpgid(job, job)
+    os.tcsetpgrp(0, job)
+    os.close(go)
+    stopped = []
+    while True:
+        _, status = os.waitpid(job, os.WUNTRACED)
+        os.tcsetpgrp(0, os.getpgrp())
+        if not os.WIFSTOPPED(status):
+            break
+        stopped.append(echoes(0))
+        os.tcsetpgrp(0, job)
+        os.killpg(job, signal.SIGCONT)
+    result = {"code": os.waitstatus_to_exitcode(status), "stopped": stopped, "restored": echoes(0)}
+    os.write(report, json.dumps(result).encode())
+    os._exit(0)
+
+
 steps = json.load(sys.stdin)
 words = [os.fsencode(word) for word in sys.argv[1:]]
+results, report = os.pipe()
 child, terminal = pty.fork()
 if child == 0:
-    os.execvp(words[0], words)
+    shell(words, report)
+os.close(report)
 
-screen, echo, status = b"", [], None
-
-
-def echoes():
-    return bool(termios.tcgetattr(terminal)[3] & termios.ECHO)
+screen, echo = b"", []
 
 
 def read(seconds):
@@ -41,52 +74,36 @@ def read(seconds):
     return bool(data)
 
 
-def wait_for(condition, seconds=60):
-    end = time.monotonic() + seconds
-    while not condition():
-        if time.monotonic() > end:
-            os.kill(child, signal.SIGKILL)
-            print(json.dumps({"timeout": True, "screen": screen.decode("utf-8", "replace")}))
-            sys.exit(1)
-        if not read(0.01):
-            return False
-    return True
+def give_up():
+    os.kill(child, signal.SIGKILL)
+    print(json.dumps({"timeout": True, "screen": screen.decode("utf-8", "replace")}))
+    sys.exit(1)
 
 
 position = 0
+end = time.monotonic() + SECONDS
 for text, answer in steps:
     wanted = text.encode()
-    if not wait_for(lambda: wanted in screen[position:]):
+    while wanted not in screen[position:]:
+        if time.monotonic() > end:
+            give_up()
+        if not read(0.01):
+            break
+    if wanted not in screen[position:]:
         break
     position = screen.index(wanted, position) + len(wanted)
-    # The prompt is printed before echo goes off.
-    end = time.monotonic() + 5
-    while echoes() and time.monotonic() < end:
+    patience = time.monotonic() + 5  # the prompt is printed before echo goes off
+    while echoes(terminal) and time.monotonic() < patience:
         time.sleep(0.002)
-    echo.append(echoes())
+    echo.append(echoes(terminal))
     keys = {"^C": b"\x03", "^D": b"\x04", "^Z": b"\x1a"}
     os.write(terminal, keys.get(answer, answer.encode() + b"\n"))
-    if answer == "^Z":
-        while True:
-            ended, status = os.waitpid(child, os.WUNTRACED)
-            if os.WIFSTOPPED(status):
-                break
-        echo.append(echoes())
-        status = None
-        os.kill(child, signal.SIGCONT)
 
-restored = True
-end = time.monotonic() + 60
-while time.monotonic() < end:
-    more = read(0.01)
-    ended, status = os.waitpid(child, os.WNOHANG)
-    if ended:
-        restored = echoes()
-        while select.select([terminal], [], [], 0)[0] and read(0):
-            pass
-        break
-    if not more:
-        ended, status = os.waitpid(child, 0)
-        break
-code = os.waitstatus_to_exitcode(status)
-print(json.dumps({"screen": screen.decode("utf-8", "replace"), "code": code, "echo": echo, "restored": restored}))
+while read(0.05):
+    if time.monotonic() > end:
+        give_up()
+result = json.loads(os.read(results, 65536))
+os.waitpid(child, 0)
+print(json.dumps({
+    "screen": screen.decode("utf-8", "replace"), "code": result["code"], "echo": echo, "stopped": result["stopped"],
+    "restored": result["restored"]}))

@@ -62,7 +62,7 @@ public struct CrashJudge: Sendable {
         let context = isStandalone ? TestVault.standaloneContext(cipher: cipher) : TestVault.context(session: session, dead: dead, cipher: cipher)
         do {
             let file = try SecureFile.open(store, context, path: "crashed")
-            let found = try read(file, allowed)
+            let found = try ModelFile(reading: file, allowed)
             if settling { try judgeSettled(file, store, found) }
             context.forgetFiles()
             return found
@@ -81,7 +81,18 @@ public struct CrashJudge: Sendable {
         return got < 256 || page.isZero(0..<got) || page[10] == 1 && Int64(256) + page.load(at: 104, as: Int64.self) > image.length
     }
 
-    private func read(_ file: SecureFile, _ allowed: AllowedStates) throws -> ModelFile {
+    /// Settled by a checker, the file is the same under strict rules, with no session dead.
+    private func judgeSettled(_ file: SecureFile, _ store: MemoryByteStore, _ found: ModelFile) throws {
+        try file.settleForGood()
+        if isStandalone { try file.closeStandalone() }
+        let strict = CrashJudge(cipher: cipher, session: session + 1, dead: [], isStandalone: isStandalone)
+        do { try strict.judge(store.image, AllowedStates(confirmed: found)) } catch { throw Finding("after it was settled: \(error)") }
+    }
+}
+
+extension ModelFile {
+    /// What `file` reads as. A ``Finding`` unless each block, and the size, are what they were in one of the allowed states.
+    public init(reading file: SecureFile, _ allowed: AllowedStates) throws {
         let size = file.size.rawValue
         if let fault = allowed.fault(ofSize: size) { throw Finding(fault) }
         var found = ModelFile()
@@ -95,14 +106,6 @@ public struct CrashJudge: Sendable {
             if let fault = allowed.fault(of: number, buffer, valid: valid) { throw Finding(fault) }
             found.set(number, buffer)
         }
-        return found
-    }
-
-    /// Settled by a checker, the file is the same under strict rules, with no session dead.
-    private func judgeSettled(_ file: SecureFile, _ store: MemoryByteStore, _ found: ModelFile) throws {
-        try file.settleForGood()
-        if isStandalone { try file.closeStandalone() }
-        let strict = CrashJudge(cipher: cipher, session: session + 1, dead: [], isStandalone: isStandalone)
-        do { try strict.judge(store.image, AllowedStates(confirmed: found)) } catch { throw Finding("after it was settled: \(error)") }
+        self = found
     }
 }

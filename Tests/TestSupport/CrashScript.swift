@@ -113,33 +113,13 @@ public struct CrashScript: Sendable, CustomStringConvertible {
     public func run(past: Past, cipher: CipherKind, atOnce: Bool, limit: Int) throws -> Int {
         var options = ContentContext.Options()
         options.writesNewDataAtOnce = atOnce
-        var session = 1
-        var dead: Set<Int> = []
-        var store = CrashingByteStore()
-        var context = TestVault.context(session: session, cipher: cipher, options: options)
-        var file = try SecureFile.open(store, context, path: name)
-        var model = ModelFile()
-        for action in before {
-            try action.perform(on: file)
-            action.apply(to: &model)
-        }
-        switch past {
-        case .nothingOwed: break
-        case .sameInstance: try file.synchronize()
-        case .sameSession, .cleanSession, .deadSession:
-            try file.synchronize()
-            try file.settle()
-            if past != .sameSession {
-                store = CrashingByteStore(store.present)
-                session += 1
-                if past == .deadSession { dead = [1] }
-                context.forgetFiles()
-                context = TestVault.context(session: session, dead: dead, cipher: cipher, options: options)
-            }
-            file = try SecureFile.open(store, context, path: name)
-        }
+        let prepared = try prepare(past: past, cipher: cipher, options: options)
+        let (store, session, dead) = (prepared.store, prepared.session, prepared.dead)
+        let context = prepared.context
+        let file = try prepared.file ?? SecureFile.open(store, context, path: name)
+        var model = prepared.model
         let watch = CrashWatch(
-            seed: 1, statesPerPoint: limit, confirmed: past == .nothingOwed ? ModelFile() : model,
+            seed: 1, statesPerPoint: limit, confirmed: prepared.confirmed,
             judge: CrashJudge(cipher: cipher, session: session + 1, dead: dead.union([session])))
         if past == .nothingOwed { watch.begin(model) }
         store.observe { watch.judge($0) }
@@ -157,5 +137,44 @@ public struct CrashScript: Sendable, CustomStringConvertible {
         watch.judge(store.crashPoint)
         try watch.check()
         return watch.states
+    }
+
+    /// A file on which ``before`` was done.
+    struct Prepared {
+        var store: CrashingByteStore
+        var context: ContentContext
+        /// The instance, where it is to be used further.
+        var file: SecureFile?
+        var session: Int
+        var dead: Set<Int>
+        var model: ModelFile
+        var confirmed: ModelFile
+    }
+
+    func prepare(past: Past, cipher: CipherKind, options: ContentContext.Options) throws -> Prepared {
+        let store = CrashingByteStore()
+        let context = TestVault.context(session: 1, cipher: cipher, options: options)
+        let file = try SecureFile.open(store, context, path: name)
+        var model = ModelFile()
+        for action in before {
+            try action.perform(on: file)
+            action.apply(to: &model)
+        }
+        var prepared = Prepared(store: store, context: context, file: file, session: 1, dead: [], model: model, confirmed: model)
+        if past == .nothingOwed {
+            prepared.confirmed = ModelFile()
+            return prepared
+        }
+        try file.synchronize()
+        if past == .sameInstance { return prepared }
+        try file.settle()
+        prepared.file = nil
+        if past == .sameSession { return prepared }
+        prepared.store = CrashingByteStore(store.present)
+        prepared.session = 2
+        prepared.dead = past == .deadSession ? [1] : []
+        context.forgetFiles()
+        prepared.context = TestVault.context(session: 2, dead: prepared.dead, cipher: cipher, options: options)
+        return prepared
     }
 }

@@ -67,7 +67,8 @@ int CLinux_set_nonblocking(int fd, int on);
 int CLinux_eventfd(void);
 
 /// Reads a line from the terminal `fd` without echo into `buffer` (at most `capacity` bytes, newline dropped); its length, which may be more
-/// than `capacity`; or -1: errno, or 0 at the end of the input. Signals that end or stop the process find the terminal restored.
+/// than `capacity`; or -1: errno, or 0 at the end of the input. Signals that end or stop the process find the terminal restored; -2 after
+/// one that did not end it (it was stopped and continued): prompt again.
 ssize_t CLinux_read_without_echo(int fd, char *buffer, size_t capacity);
 
 /// getopt_long, whose state is in global variables that Swift 6 does not let us use. `*next` is 0 before the first call, then optind;

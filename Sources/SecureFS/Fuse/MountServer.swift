@@ -12,6 +12,9 @@ package enum MountServer {
         umask(0)
     }
 
+    /// How many descriptors this process may have now.
+    static var descriptorLimit: Int { Int(clamping: sysconf(Int32(_SC_OPEN_MAX))) }
+
     package static var isRoot: Bool { geteuid() == 0 }
 
     /// - Parameters:

@@ -22,7 +22,7 @@ public final class ContentContext: Sendable {
     private let sessionRule: Mutex<SessionRule>
     /// The files are outside of a vault, each with a session of its own. FORMAT section 8.2.
     let isStandalone: Bool
-    let options: Options
+    package let options: Options
     let lanes = LanePool()
     let pages = PagePool()
     /// Takes a line about something that was accepted leniently, or failed in the background; never a name or content of the user.

@@ -20,7 +20,7 @@ extension SecureFile {
     func flushLocked() throws(SecureFileError) {
         defer { updateRegistration() }
         if form == .inline {
-            if isInlineDirty, !isOwed || ContentGeometry.backingLength(plaintextSize, .inline) == backingLength { try writeInlinePage() }
+            if isInlineDirty, !isOwed || (backingLength == expectedBackingLength && extensionEpoch != epoch) { try writeInlinePage() }
             return
         }
         try writeFreshBlocks()
@@ -106,8 +106,6 @@ extension SecureFile {
         cutFloor = nil
         if isCutBarred { return }
         if backingLength > expectedBackingLength { try setBackingLength(expectedBackingLength) }
-        // Excess that an earlier session left: nothing in the file would tell the next instance that its cut may still be lost.
-        if !isStamped { try makeCutDurable() }
     }
 
     /// Makes sure that page 0 on the disk names this session, before anything is changed that another session's strict rules would misread.

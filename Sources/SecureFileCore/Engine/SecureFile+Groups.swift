@@ -138,11 +138,12 @@ extension SecureFile {
             try store.write(buffer, range, at: offset)
         } catch {
             // Part of it may be there: the length is no longer known.
-            if let length = try? store.length() { backingLength = length }
+            if let length = try? store.length() { (backingLength, extensionEpoch) = (length, epoch) }
             context.noteFailure(unless: error == .noSpace)
             throw failure(error, "could not write")
         }
-        backingLength = max(backingLength, offset.rawValue + Int64(range.count))
+        let end = offset.rawValue + Int64(range.count)
+        if end > backingLength { (backingLength, extensionEpoch) = (end, epoch) }
     }
 
     func setBackingLength(_ length: Int64) throws(SecureFileError) {
@@ -150,6 +151,7 @@ extension SecureFile {
         try onStore("could not change the length") { () throws(Errno) in try store.setLength(length) }
         let (last, before) = (BackingOffset(length - 1), BackingOffset(backingLength - 1))
         if length > 0, length < backingLength, ContentGeometry.group(at: last) < ContentGeometry.group(at: before) { groupCutEpoch = epoch }
+        if length > backingLength { extensionEpoch = epoch }
         backingLength = length
     }
 }

@@ -64,7 +64,7 @@ extension SecureFile {
             header.seals += 1
             slot = sealed
         }
-        if isOwed, length > 0 || hasExcess { try syncStore(attributes: false) }
+        if isOwed { try syncStore(attributes: false) }
         header.page.buffer.zero(ContentGeometry.headSize..<ContentGeometry.blockSize)
         header.page.form = .grouped
         markDirty(header)
@@ -147,6 +147,8 @@ extension SecureFile {
     /// After a write that failed on its way: what is certainly held or written counts, the rest never happened.
     private func giveUpGrowth(to size: ByteCount) {
         plaintextSize = size
+        // A sync on the way may have written the greater size.
+        if let header { markDirty(header) }
         let end = ContentGeometry.endBlock(size)
         for block in pending.keys where block >= end { release(block) }
         if let held = pending[BlockIndex(end.rawValue - 1)] {

@@ -50,6 +50,8 @@ public final class SecureFile: @unchecked Sendable {
     var isStamped = false
     /// The first block whose data page was cut away since the last sync and may still be needed.
     var cutFloor: BlockIndex?
+    /// The epoch in which the backing file was lengthened, not durably so before the next.
+    var extensionEpoch: UInt64?
     /// The epoch in which metadata pages were cut off the backing file, not durably so before the next.
     var groupCutEpoch: UInt64?
     /// Cleared ranges of the backing file that go back to the filesystem once that is durable.
@@ -68,7 +70,8 @@ public final class SecureFile: @unchecked Sendable {
     var isCutBarred = false
     /// Groups above 0 whose page is dirty.
     var dirtyGroupCount = 0
-    /// The keys have been given up and nothing is in memory but the size: the content is read anew before the next call. ``suspend(isSynced:discardingUnwritten:)``.
+    /// The keys have been given up and nothing is in memory but the size: the content is read anew before the next
+    /// call. ``suspend(isSynced:discardingUnwritten:)``.
     var isSuspended = false
     /// While suspended: everything written is known to be durable.
     var wasSyncedAtSuspension = false
@@ -153,6 +156,13 @@ public final class SecureFile: @unchecked Sendable {
             if !hasLooseEnds { return }
             try keepingModificationTime { () throws(SecureFileError) in try flushLocked() }
         }
+    }
+
+    /// Runs `body` while nothing is written to the store: for a change of the backing file's times.
+    public func excludingWrites<R>(_ body: () throws(Errno) -> R) throws(Errno) -> R {
+        lock.lockExclusively()
+        defer { lock.unlock() }
+        return try body()
     }
 
     /// Everything written so far is durable when this returns; with `attributes`, owner, mode and times too.

@@ -52,6 +52,7 @@ final class VaultLock: Sendable {
     /// Gives the lock back. The file stays: removing it would let two processes lock two files.
     func release() {
         try? file.setLength(0)
+        try? file.unlock()
         try? file.close()
     }
 }

@@ -76,7 +76,7 @@ enum Console {
 
 /// A line of progress on a terminal that is rewritten; nothing anywhere else.
 final class ProgressLine {
-    private let isShown = Console.errorIsTerminal
+    let isShown = Console.errorIsTerminal
     private var lastShown = ContinuousClock.now - .seconds(1)
     private var isOnScreen = false
 

@@ -217,6 +217,9 @@ public final class FileDescriptor: Sendable {
 
     // MARK: Locks
 
+    /// Gives the advisory lock back, also where a child process that is just being started holds a copy of the descriptor.
+    public func unlock() throws(Errno) { try retrying { flock(rawValue, LOCK_UN) } }
+
     /// Takes the exclusive advisory lock of the file without waiting; false when another open file holds it. A dead process holds none.
     public func tryLock() throws(Errno) -> Bool {
         do {

@@ -11,7 +11,9 @@ struct VaultReader {
         _ = try explaining(.vault, path) { () throws(SecureFileError) in try Vault.readConfiguration(at: path) }
         let credential = try Secrets(arguments).credential(for: path)
         self.path = path
-        vault = try explaining(.vault, path) { () throws(SecureFileError) in try Vault.open(at: path, credential, .readOnly) }
+        vault = try explaining(.vault, path) { () throws(SecureFileError) in
+            try credential.use { (credential) throws(SecureFileError) in try Vault.open(at: path, credential, .readOnly) }
+        }
         _ = SystemLimits.raiseDescriptors
     }
 
@@ -24,25 +26,30 @@ struct VaultReader {
 
     /// Follows `path` from the root, through symlinks that stay in the vault.
     func resolve(_ path: RawPath, followingLast: Bool) throws(Failure) -> Target {
-        var stack = [vault.root]
+        // Where we are, and the names that lead there: no descriptor is held for the directories on the way.
+        var directory = vault.root
+        var way: [StoredName] = []
         var rest = Array(Self.components(path.bytes).reversed())
         let mustBeDirectory = path.bytes.last == UInt8(ascii: "/") || path.bytes.suffix(2).elementsEqual("/.".utf8)
         var links = 0
         while let name = rest.popLast() {
             if name == [46, 46] {
                 // As in any root directory: above it is itself.
-                if stack.count > 1 { stack.removeLast() }
+                _ = way.popLast()
+                directory = try explaining(.entry, path) { () throws(SecureFileError) in try walk(way) }
                 continue
             }
-            let directory = stack[stack.count - 1]
             let (stored, status) = try look(up: name, in: directory, path)
             switch status.kind {
             case .directory:
-                stack.append(try explaining(.entry, path) { () throws(SecureFileError) in try directory.openDirectory(stored) })
+                let here = directory
+                directory = try explaining(.entry, path) { () throws(SecureFileError) in try here.openDirectory(stored) }
+                way.append(stored)
             case .symlink where !rest.isEmpty || followingLast || mustBeDirectory:
                 links += 1
                 if links > 40 { throw Failure(.notFound, "too many symlinks follow one another", path: path) }
-                let target = try explaining(.entry, path) { () throws(SecureFileError) in try directory.symlinkTarget(stored) }
+                let here = directory
+                let target = try explaining(.entry, path) { () throws(SecureFileError) in try here.symlinkTarget(stored) }
                 if target.first == UInt8(ascii: "/") {
                     throw Failure(.notFound, "leads through a symlink to \(Escaped(target)), outside of the vault", path: path)
                 }
@@ -52,7 +59,13 @@ struct VaultReader {
                 return .entry(stored, status, in: directory)
             }
         }
-        return .directory(stack[stack.count - 1])
+        return .directory(directory)
+    }
+
+    private func walk(_ way: [StoredName]) throws(SecureFileError) -> VaultDirectory {
+        var directory = vault.root
+        for name in way { directory = try directory.openDirectory(name) }
+        return directory
     }
 
     private func look(
