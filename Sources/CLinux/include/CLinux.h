@@ -85,4 +85,9 @@ void CLinux_log(const char *line);
 /// Waits until the process `pid` has ended, at most `milliseconds` (negative: without limit). Returns 1 when it has ended, 0 when not.
 int CLinux_wait_for_end(pid_t pid, int milliseconds);
 
+/// fcntl(F_OFD_SETLK): locks a byte range for this open file description without waiting; `type` is F_RDLCK, F_WRLCK or F_UNLCK.
+int CLinux_lock_range(int fd, short type, off_t start, off_t length);
+/// fcntl(F_OFD_GETLK): 1 when another open file description holds a lock that conflicts with one of `type`, 0 when none does, -1 on failure.
+int CLinux_is_range_locked(int fd, short type, off_t start, off_t length);
+
 #endif

@@ -66,6 +66,8 @@ public final class SecureFile: @unchecked Sendable {
     let forgottenEpoch = Atomic<UInt64>(0)
     /// Entries past the end, or a tail block longer than the size says, have not been looked for yet.
     var isTailUnchecked = false
+    /// The store was written or cut since its last sync.
+    var hasUnsyncedWrites = true
     /// The last block is damaged: what lies behind it stays, as it may be part of it.
     var isCutBarred = false
     /// Groups above 0 whose page is dirty.
