@@ -1,6 +1,7 @@
 import Synchronization
 
-/// Writes out what handles hold in memory some seconds after it came there, so that a program that lives long loses little when it dies.
+/// Writes out what handles hold in memory some seconds after it came there, so that a program that lives long loses little when it dies. Its
+/// thread lives as long as there is something to do.
 final class ContentFlusher: Sendable {
     private static let interval = Duration.seconds(5)
     private let isAwake = Atomic<Bool>(false)
@@ -14,31 +15,22 @@ final class ContentFlusher: Sendable {
 
     private func wake(_ services: SecureServices) {
         if isAwake.exchange(true, ordering: .relaxed) { return }
-        Task.detached { [weak services] in
-            repeat {
-                try? await Task.sleep(for: Self.interval)
-            } while services?.settle() == true
+        let ticker = try? Ticker(every: Self.interval) { [weak services, self] in
+            isAwake.store(false, ordering: .relaxed)  // a write from here on wakes another, or is seen now
+            guard let services, services.settle() else { return false }
+            return !isAwake.exchange(true, ordering: .relaxed)
         }
+        if ticker == nil { isAwake.store(false, ordering: .relaxed) }
     }
-
-    /// From now on a note wakes it again.
-    fileprivate func sleep() { isAwake.store(false, ordering: .relaxed) }
 }
 
 extension SecureServices {
     /// Returns whether there is more to do. What fails is kept in memory and tried again, and the next ``SecureFileHandle/synchronize()`` says so.
     fileprivate func settle() -> Bool {
-        flusher.sleep()
         let held = held.withLock { $0 }
         guard held.state == .unlocked else { return false }
         try? held.namespace?.vault.settleContent()
         for file in held.standalone?.unsettledFiles ?? [] { try? file.settle() }
-        let isRest = held.standalone?.unsettledFiles.isEmpty == false || held.namespace?.vault.content.unsettledFiles.isEmpty == false
-        if isRest { flusher.noteWorkAgain() }
-        return isRest
+        return held.standalone?.unsettledFiles.isEmpty == false || held.namespace?.vault.content.unsettledFiles.isEmpty == false
     }
-}
-
-extension ContentFlusher {
-    fileprivate func noteWorkAgain() { isAwake.store(true, ordering: .relaxed) }
 }

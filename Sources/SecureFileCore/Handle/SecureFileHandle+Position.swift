@@ -36,7 +36,7 @@ extension SecureFileHandle {
     }
 
     /// While the key is away every call fails, those too that could do without.
-    private func requireKey() throws(SecureFileError) {
+    func requireKey() throws(SecureFileError) {
         if content.context.isLocked { throw ContentContext.locked.at(path) }
     }
 }

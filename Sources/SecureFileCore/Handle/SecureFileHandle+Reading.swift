@@ -63,6 +63,10 @@ extension SecureFileHandle {
     }
 
     private func read(at offset: Int64, count: Int) throws(SecureFileError) -> Data {
+        if count == 0 {  // of any handle, as Foundation's
+            try requireKey()
+            return Data()
+        }
         try requireReading()
         return try content.reading { file throws(SecureFileError) in
             let available = try file.knownSize().rawValue - offset

@@ -41,6 +41,7 @@ extension SecureFileHandle {
     }
 
     private func write(_ span: Span<UInt8>, at offset: Int64) throws(SecureFileError) {
+        if span.isEmpty { return try requireKey() }  // to any handle, as Foundation's
         try requireWriting()
         let file = try content.writer()
         try file.write(span, 0..<span.count, at: ByteOffset(offset))
