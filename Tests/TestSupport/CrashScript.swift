@@ -98,6 +98,15 @@ public struct CrashScript: Sendable, CustomStringConvertible {
             "across groups", [write(group - 4096, 8192)],
             [write(group - 4096, 8192, 8), .settle, write(group - 100, 200, 9), .settle, .synchronize])
         add("append across groups", [write(0, 1), .truncate(group - 100)], [write(group - 100, 5000, 8), .flush, .settle])
+        let manyGroups = (0..<6).map { write(Int64($0) * group + 4096, 8192) }
+        let manyGroupsAgain = (0..<6).map { write(Int64($0) * group + 4096, 4096, UInt64(20 + $0)) }
+        add(
+            "overwrites in many groups", manyGroups,
+            manyGroupsAgain + [.settle] + (0..<6).map { write(Int64($0) * group + 5000, 10, UInt64(30 + $0)) } + [.settle])
+        add(
+            "overwrites and punches in many groups", manyGroups,
+            manyGroupsAgain + [.flush] + (0..<6).map { .punch(at: Int64($0) * group + 8192, count: 4096) } + [.flush]
+                + (0..<6).map { write(Int64($0) * group + 8192, 4096, UInt64(40 + $0)) } + [.settle])
         add(
             "a sparse file", [write(0, 100), .truncate(60 * group)],
             [write(40 * group, 4096, 8), .flush, write(40 * group + 5, 10, 9), .settle, .truncate(50), .settle])
@@ -113,6 +122,7 @@ public struct CrashScript: Sendable, CustomStringConvertible {
     public func run(past: Past, cipher: CipherKind, atOnce: Bool, limit: Int) throws -> Int {
         var options = ContentContext.Options()
         options.writesNewDataAtOnce = atOnce
+        options.cachedGroupsPerFile = atOnce ? 2048 : 0
         let prepared = try prepare(past: past, cipher: cipher, options: options)
         let (store, session, dead) = (prepared.store, prepared.session, prepared.dead)
         let context = prepared.context

@@ -33,6 +33,7 @@ public struct FaultScript: Sendable {
     private func run(failing number: Int) throws -> Bool {
         var options = ContentContext.Options()
         options.writesNewDataAtOnce = atOnce
+        options.cachedGroupsPerFile = atOnce ? 2048 : 0
         options.keepsModificationTimes = atOnce
         let isReopened = past != .nothingOwed && past != .sameInstance
         let prepared = isReopened ? try script.prepare(past: past, cipher: cipher, options: options) : nil
