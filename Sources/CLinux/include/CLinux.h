@@ -33,6 +33,20 @@ void *CLinux_allocate_locked(size_t length, int *locked);
 /// malloc_trim(0): gives freed memory back to the system.
 void CLinux_trim_memory(void);
 
+/// Keys of type "user" in the user's own keyring of the kernel: add_key(2) and keyctl(2). Each returns -1 and sets errno on failure.
+/// The serial number of the key, made or replaced.
+int32_t CLinux_key_add(const char *description, const void *payload, size_t length);
+/// The serial number of the key called `description`.
+int32_t CLinux_key_find(const char *description);
+/// Copies the payload; its length, which may be more than `capacity`.
+long CLinux_key_read(int32_t key, void *buffer, size_t capacity);
+int CLinux_key_set_permissions(int32_t key, uint32_t permissions);
+/// The key goes after `seconds`; 0: never.
+int CLinux_key_set_timeout(int32_t key, unsigned seconds);
+/// The key is gone at once.
+int CLinux_key_invalidate(int32_t key);
+long CLinux_key_describe(int32_t key, char *buffer, size_t capacity);
+
 /// errno, as a function: the macro is not imported.
 int CLinux_errno(void);
 /// major/minor-free test of a FUSE mount whose server died: stat fails with ENOTCONN. Returns 1 if so.
@@ -70,5 +84,10 @@ int CLinux_unmount(const char *path, int lazy);
 void CLinux_log(const char *line);
 /// Waits until the process `pid` has ended, at most `milliseconds` (negative: without limit). Returns 1 when it has ended, 0 when not.
 int CLinux_wait_for_end(pid_t pid, int milliseconds);
+
+/// fcntl(F_OFD_SETLK): locks a byte range for this open file description without waiting; `type` is F_RDLCK, F_WRLCK or F_UNLCK.
+int CLinux_lock_range(int fd, short type, off_t start, off_t length);
+/// fcntl(F_OFD_GETLK): 1 when another open file description holds a lock that conflicts with one of `type`, 0 when none does, -1 on failure.
+int CLinux_is_range_locked(int fd, short type, off_t start, off_t length);
 
 #endif

@@ -40,7 +40,7 @@ extension SecureFile {
             return
         }
         // Page 0 may say that all is well only when it is: everything else reaches the disk before.
-        if isUnsettled || isStamped { try synchronizeLocked(attributes: false) }
+        if isUnsettled || isStamped && hasUnsyncedWrites { try synchronizeLocked(attributes: false) }
         try makeGroupCutDurable()
         guard let header, isOwn(header.page.session) else { return }
         endsSession = true

@@ -37,13 +37,13 @@ enum Mount: Command {
         return inBackground(job, credential)
     }
 
-    private static func credential(_ arguments: Arguments, _ options: MountOptionList, _ vault: RawPath) throws(Failure) -> Credential {
+    private static func credential(_ arguments: Arguments, _ options: MountOptionList, _ vault: RawPath) throws(Failure) -> HeldCredential {
         guard let passfile = options.passfile else { return try Secrets(arguments).credential(for: vault) }
-        return .passphrase(try Secrets.fromFile(RawPath(passfile), .passphrase))
+        return HeldCredential(.passphrase(try Secrets.fromFile(RawPath(passfile), .passphrase)))
     }
 
     /// Goes on in a child process; the parent ends, with our exit code, when the mount is there or has failed.
-    private static func inBackground(_ job: MountJob, _ credential: Credential) -> ExitCode {
+    private static func inBackground(_ job: MountJob, _ credential: HeldCredential) -> ExitCode {
         var channel: Int32 = -1
         guard unsafe CLinux_fork_and_wait(&channel) == 0 else {
             Console.complain(name, job.given, "no process for the mount can be started: \(Errno(rawValue: CLinux_errno()))")
@@ -77,10 +77,12 @@ private struct MountJob {
     var given, place: RawPath
     var options: MountOptionList
 
-    func serve(_ credential: Credential, log: @escaping @Sendable (String) -> Void, ready: () -> Void) throws(Failure) {
+    func serve(_ credential: HeldCredential, log: @escaping @Sendable (String) -> Void, ready: () -> Void) throws(Failure) {
         let opened = try explaining(.vault, vault) { () throws(SecureFileError) in
-            try Vault.open(
-                at: source, credential, options.isReadOnly ? .readOnly : .readWrite, content: VaultMount.contentOptions, log: log)
+            try credential.use { (credential) throws(SecureFileError) in
+                try Vault.open(
+                    at: source, credential, options.isReadOnly ? .readOnly : .readWrite, content: VaultMount.contentOptions, log: log)
+            }
         }
         var mount = VaultMount.Options()
         mount.readOnly = options.isReadOnly
@@ -92,7 +94,9 @@ private struct MountJob {
         } catch {
             switch error.kind {
             case .mount:
-                let isRefused = error.message.contains("ermission denied") || error.message.contains("not permitted")
+                // What a missing fusermount3 says may contain the same words.
+                let isRefused =
+                    !error.message.contains("exec") && (error.message.contains("ermission denied") || error.message.contains("not permitted"))
                 throw Failure(isRefused ? .permissionDenied : .fuseUnavailable, "cannot be mounted: \(error.message)", path: given)
             case .finish: throw Failure(.failure, error.message)
             }

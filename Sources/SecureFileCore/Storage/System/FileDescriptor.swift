@@ -217,6 +217,9 @@ public final class FileDescriptor: Sendable {
 
     // MARK: Locks
 
+    /// Gives the advisory lock back, also where a child process that is just being started holds a copy of the descriptor.
+    public func unlock() throws(Errno) { try retrying { flock(rawValue, LOCK_UN) } }
+
     /// Takes the exclusive advisory lock of the file without waiting; false when another open file holds it. A dead process holds none.
     public func tryLock() throws(Errno) -> Bool {
         do {
@@ -226,5 +229,17 @@ public final class FileDescriptor: Sendable {
             if error.rawValue == EWOULDBLOCK { return false }
             throw error
         }
+    }
+
+    /// Whether another open file holds the exclusive lock. Asking takes a shared one for a moment.
+    public func isLockedElsewhere() throws(Errno) -> Bool {
+        do {
+            try retrying { flock(rawValue, LOCK_SH | LOCK_NB) }
+        } catch {
+            if error.rawValue == EWOULDBLOCK { return true }
+            throw error
+        }
+        try retrying { flock(rawValue, LOCK_UN) }
+        return false
     }
 }

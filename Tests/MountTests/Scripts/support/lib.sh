@@ -59,3 +59,30 @@ vault_digest() {
         find . -print0 | sort -z | xargs -0r getfattr -h -d -m - -e hex 2>/dev/null
     )
 }
+
+# ends CODE WORDS COMMAND…: the command ends with that exit code and says WORDS (an extended regular expression) on standard error.
+ends() {
+    local code=$1 words=$2 got=0
+    shift 2
+    "$@" >"$W/said.out" 2>"$W/said" </dev/null || got=$?
+    [[ $got == "$code" ]] || fail "$*: exit $got, expected $code: $(cat "$W/said")"
+    grep -qE -- "$words" "$W/said" || fail "$*: exit $got as expected, but says: $(cat "$W/said"); expected words: $words"
+}
+
+# The process that serves the mount point.
+daemon() { "$support/mount-control" pid; }
+
+# gone PID: waits until the process has ended, a minute at most.
+gone() {
+    python - "$1" <<'END' || fail "process $1 does not end"
+import os, select, sys
+try:
+    handle = os.pidfd_open(int(sys.argv[1]))
+except ProcessLookupError:
+    sys.exit(0)
+sys.exit(0 if select.select([handle], [], [], 60)[0] else 1)
+END
+}
+
+# Whether the vault's session record says that its last writer ended well (FORMAT 8.1).
+session_closed() { [[ $(od -An -tx1 -j8 -N16 "$V/sfs.session" | tr -d ' 0\n') == "" ]]; }
