@@ -58,7 +58,7 @@ public struct FaultScript: Sendable {
         store.failCall(number, of: kinds, with: fault)
         if past != .sameInstance { try run.open() }
         if past == .nothingOwed { for action in script.before { try run.perform(action) } }
-        for action in script.actions { try run.perform(action) }
+        for action in script.lost + script.actions { try run.perform(action) }
         try watch.check()
         if crashStates > 0 { watch.judge(crashing.crashPoint) }
         try watch.check()

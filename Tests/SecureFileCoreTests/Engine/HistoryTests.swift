@@ -77,7 +77,7 @@ struct FaultTests {
         let store = FaultyByteStore(MemoryByteStore())
         let context = TestVault.context(session: 1)
         let file = SecureFile.create(store, context, path: "file")
-        try file.write(5000, at: 0, seed: 1)
+        try file.write(100, at: 0, seed: 1)
         store.failCall(0, of: .write, with: .init(.noSpace))
         expectError(.noSpace) { try file.synchronize() }
         #expect(!context.hasFailed)
