@@ -9,6 +9,7 @@ let package = Package(
     products: [
         .executable(name: "sfs", targets: ["sfs"]),
         .library(name: "SecureFileCore", targets: ["SecureFileCore"]),
+        .library(name: "SecureStore", targets: ["SecureStore"]),
     ],
     targets: [
         .target(name: "CLinux"),
@@ -19,8 +20,8 @@ let package = Package(
         .systemLibrary(name: "CSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"])]),
         .target(name: "SecureStoreCore", dependencies: ["SecureFileCore", "CSQLite"], swiftSettings: house),
         .target(name: "SecureStore", dependencies: ["SecureStoreCore", "SecureFileCore"], swiftSettings: house),
-        .target(name: "SecureFS", dependencies: ["SecureFileCore", "CFuse", "CLinux"], swiftSettings: house),
-        .executableTarget(name: "sfs", dependencies: ["SecureFS", "SecureFileCore", "CLinux"], swiftSettings: house),
+        .target(name: "SecureFS", dependencies: ["SecureStoreCore", "SecureFileCore", "CFuse", "CLinux"], swiftSettings: house),
+        .executableTarget(name: "sfs", dependencies: ["SecureFS", "SecureStoreCore", "SecureFileCore", "CLinux"], swiftSettings: house),
         .executableTarget(
             name: "passthrough-mount", dependencies: ["SecureFS", "SecureFileCore"], path: "Tests/PassthroughMount", swiftSettings: house),
         .target(name: "TestSupport", dependencies: ["SecureFileCore"], path: "Tests/TestSupport", swiftSettings: house),
@@ -30,7 +31,7 @@ let package = Package(
         .executableTarget(
             name: "crash-campaign", dependencies: ["TestSupport", "SecureFileCore"], path: "Tests/CrashCampaign", swiftSettings: house),
         .executableTarget(
-            name: "store-campaign", dependencies: ["TestSupport", "SecureFileCore", "SecureStoreCore"], path: "Tests/StoreCampaign",
+            name: "store-campaign", dependencies: ["TestSupport", "SecureFileCore", "SecureStoreCore", "SecureStore"], path: "Tests/StoreCampaign",
             swiftSettings: house),
         // The listings of the seed as they are: no house rules.
         .executableTarget(name: "SeedListingBefore", dependencies: ["SecureStore"], path: "Tests/SeedListings/Before"),

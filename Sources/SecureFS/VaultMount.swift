@@ -6,6 +6,8 @@ public enum VaultMount {
     public struct Options: Sendable {
         public var readOnly = false
         public var allowOther = false
+        /// `.stores` is listed in the root.
+        public var showsStores = false
         /// Options of mount(8) that are passed on as they are.
         public var passedOn: [String] = []
         /// What the mount shows as its source.
@@ -44,9 +46,10 @@ public enum VaultMount {
     ) throws(Failure) {
         MountServer.prepareProcess()
         vault.nameHolder()
-        let fileSystem: VaultFileSystem
+        let fileSystem: StoreDirectoryFileSystem
         do throws(Errno) {
-            fileSystem = try VaultFileSystem(vault, log: MountLog(log), isRoot: MountServer.isRoot)
+            let inner = try VaultFileSystem(vault, log: MountLog(log), isRoot: MountServer.isRoot)
+            fileSystem = StoreDirectoryFileSystem(inner, showsStores: options.showsStores)
         } catch { throw Failure(kind: .mount, message: "\(vault.path): the vault's folder cannot be examined: \(error)") }
         var served: Failure?
         do throws(MountFailure) {

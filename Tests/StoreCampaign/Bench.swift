@@ -1,5 +1,6 @@
 import Foundation
 import SecureFileCore
+import SecureStore
 import SecureStoreCore
 import TestSupport
 
@@ -31,10 +32,14 @@ enum Bench {
                 })
             }
         }
+        let cache = SecureStoreCache<NSData>(maximumNumberOfEntries: 1000, secureStore: store)
+        for i in 0..<20 { cache.set(value: NSData(data: Data(count: 200)), forKey: "\(i)", withCost: 1) }
+        let hits = try rate(5000) { step in if cache.value(forKey: "\(step % 20)") == nil { throw Finding("no hit") } }
         for (name, ours, theirs) in rows {
             let (a, b) = (median(ours), median(theirs))
             say("\(name): \(Int(a))/s, plain SQLite \(Int(b))/s, ratio \(String(format: "%.2f", a / b))")
         }
+        say("cache hit: \(Int(hits))/s")
     }
 
     struct Bound: SQLiteDatatypeBridgeable {

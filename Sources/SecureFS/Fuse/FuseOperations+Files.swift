@@ -62,7 +62,9 @@ func installFileOperations(_ operations: inout fuse_lowlevel_ops) {
 private func opened(_ info: fuse_file_info, _ handle: HandleID, _ context: FuseContext) -> fuse_file_info {
     var info = info
     info.fh = handle.rawValue
-    info.keep_cache = context.fileSystem.isSoleUser ? 1 : 0
+    info.keep_cache = context.fileSystem.isSoleUser && !handle.isVolatile ? 1 : 0
+    // Others change it too: each call is to reach us.
+    if handle.isVolatile { info.direct_io = 1 }
     return info
 }
 

@@ -20,6 +20,8 @@ package struct StoreFolder: Sendable {
         names = nil
     }
 
+    package static func exists(in vault: Vault) -> Bool { (try? vault.root.descriptor.status(of: ReservedNames.stores)) != nil }
+
     /// The folder of an open vault, made if it is missing.
     package init(of vault: Vault) throws(SecureFileError) {
         path = vault.path.appending(ReservedNames.stores).description

@@ -77,7 +77,7 @@ final class StoreFileSystem: @unchecked Sendable {
     func openJournal(creating: Bool) throws(SecureFileError) -> StoreFile {
         let isNew = creating && !files.exists(files.journal)
         let file = try open(files.journal, isWritable ? (creating ? [.readWrite, .create] : .readWrite) : .readOnly)
-        return try StoreFile(.journal, file, content, path: files.path, folderToSync: isNew ? files.directory : nil)
+        return try StoreFile(.journal, file, content, path: files.path + " (journal)", folderToSync: isNew ? files.directory : nil)
     }
 
     /// A file without a name, under a key that lives as long as it is open.

@@ -51,6 +51,7 @@ private final class CheckReport {
         self.isJSON = isJSON
         line.update { "looking how much there is to check" }
         total = line.isShown ? vault.measure() : nil
+        line.makeDue()
     }
 
     func progress(_ bytes: Int64) {

@@ -87,6 +87,7 @@ private struct MountJob {
         var mount = VaultMount.Options()
         mount.readOnly = options.isReadOnly
         mount.allowOther = options.allowsOther
+        mount.showsStores = options.showsStores
         mount.passedOn = options.passedOn
         mount.source = source.description
         do throws(VaultMount.Failure) {

@@ -90,6 +90,9 @@ final class ProgressLine {
         Console.print("\r\u{1b}[K" + text(), terminator: "")
     }
 
+    /// Lets the next text be shown at once: it says something new.
+    func makeDue() { lastShown = ContinuousClock.now - .milliseconds(100) }
+
     /// Takes the line away, before anything else is printed.
     func clear() {
         guard isOnScreen else { return }

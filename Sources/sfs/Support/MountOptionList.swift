@@ -2,6 +2,8 @@
 struct MountOptionList: Equatable {
     var isReadOnly = false
     var allowsOther = false
+    /// The store directory is listed in the root.
+    var showsStores = false
     /// The mount point need not be empty.
     var allowsNonEmpty = false
     var passfile: [UInt8]?
@@ -38,6 +40,7 @@ struct MountOptionList: Equatable {
         case "rw": isReadOnly = false
         case "allow_other": allowsOther = true
         case "nonempty": allowsNonEmpty = true
+        case "show_stores": showsStores = true
         default:
             if Self.kernels.contains(text) {
                 passedOn.append(text)
