@@ -6,12 +6,15 @@ struct Bench {
     private let folder: String
     private let size: Int
     private let rounds: Int
+    /// Only rows with this in their name are measured (those before are run once, for the files).
+    private let filter: String
     private let services = SecureServices()
     private let piece = 1 << 20
     private let page = 4096
     private let randomCount = 20_000
 
-    init(folder: String, size: Int, rounds: Int) {
+    init(folder: String, size: Int, rounds: Int, filter: String) {
+        self.filter = filter
         self.folder = folder
         self.size = size
         self.rounds = rounds
@@ -118,13 +121,15 @@ struct Bench {
 
     private func measure(_ name: String, bytes: Int, before: () throws -> Void = {}, _ body: () throws -> Void) throws {
         var seconds: [Double] = []
-        for _ in 0..<rounds {
+        let isWanted = filter.isEmpty || name.contains(filter)
+        for _ in 0..<(isWanted ? rounds : 1) {
             try before()
             let begin = ContinuousClock.now
             try body()
             let took = (ContinuousClock.now - begin).components
             seconds.append(Double(took.seconds) + Double(took.attoseconds) / 1e18)
         }
+        if !isWanted { return }
         let sorted = seconds.sorted()
         print(name + "\t" + String(Int(Double(bytes) / sorted[rounds / 2] / 1e6)) + "\t" + String(Int(Double(bytes) / sorted[0] / 1e6)))
     }

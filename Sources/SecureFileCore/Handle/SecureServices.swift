@@ -21,7 +21,11 @@ public final class SecureServices: Sendable {
     public static let shared = SecureServices()
 
     /// How the engine behaves for files of a service.
-    static let contentOptions = ContentContext.Options()
+    static let contentOptions = {
+        var options = ContentContext.Options()
+        options.usesHelpers = true
+        return options
+    }()
 
     struct Held: Sendable {
         var state = State.absent
