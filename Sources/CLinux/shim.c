@@ -20,7 +20,7 @@
 
 _Static_assert(sizeof(off_t) == 8, "off_t must have 64 bits");
 
-const int CLinux_O_PATH = O_PATH, CLinux_O_TMPFILE = O_TMPFILE, CLinux_O_NOFOLLOW = O_NOFOLLOW,
+const int CLinux_O_NOATIME = O_NOATIME, CLinux_O_PATH = O_PATH, CLinux_O_TMPFILE = O_TMPFILE, CLinux_O_NOFOLLOW = O_NOFOLLOW,
           CLinux_O_DIRECTORY = O_DIRECTORY, CLinux_O_CLOEXEC = O_CLOEXEC;
 const int CLinux_AT_EMPTY_PATH = AT_EMPTY_PATH, CLinux_AT_SYMLINK_NOFOLLOW = AT_SYMLINK_NOFOLLOW,
           CLinux_AT_SYMLINK_FOLLOW = AT_SYMLINK_FOLLOW, CLinux_AT_REMOVEDIR = AT_REMOVEDIR, CLinux_AT_FDCWD = AT_FDCWD;

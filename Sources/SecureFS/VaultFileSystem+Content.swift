@@ -163,7 +163,7 @@ extension VaultFileSystem {
     private func openBacking(_ node: Node, _ mode: FileDescriptor.OpenMode) throws(Errno) -> FileDescriptor {
         try retrying(node) { () throws(Errno) in
             let (alias, anchor, _) = table.whereabouts(of: node)
-            if let anchor { return try anchor.reopened(mode) }
+            if let anchor { return try anchor.reopened(mode.union(.keepingAccessTime)) }
             guard let alias else { throw .stale }
             return try open(alias, mode, node)
         }
@@ -176,7 +176,7 @@ extension VaultFileSystem {
         let permissions = try inode.status().permissions
         try inode.setInodePermissions(permissions | 0o600)
         defer { try? inode.setInodePermissions(permissions) }
-        return try inode.reopened(.readWrite)
+        return try inode.reopened([.readWrite, .keepingAccessTime])
     }
 }
 

@@ -32,7 +32,7 @@ public struct CrashHistory {
         self.seed = seed
         self.statesPerPoint = statesPerPoint
         generator = SeededGenerator(seed: seed)
-        limit = generator.pick([4500, 13_000, 280_000, 540_000])
+        limit = generator.pick([4500, 13_000, 280_000, 540_000, 1_600_000])
         mixture = ActionMixture(&generator, limit: limit, reads: false)
         cipher = generator.pick(CipherKind.allCases)
         isStandalone = generator.once(in: 3)

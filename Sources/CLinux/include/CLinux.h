@@ -9,7 +9,7 @@
 #include <sys/types.h>
 #include <sys/xattr.h>
 
-extern const int CLinux_O_PATH, CLinux_O_TMPFILE, CLinux_O_NOFOLLOW, CLinux_O_DIRECTORY, CLinux_O_CLOEXEC;
+extern const int CLinux_O_NOATIME, CLinux_O_PATH, CLinux_O_TMPFILE, CLinux_O_NOFOLLOW, CLinux_O_DIRECTORY, CLinux_O_CLOEXEC;
 extern const int CLinux_AT_EMPTY_PATH, CLinux_AT_SYMLINK_NOFOLLOW, CLinux_AT_SYMLINK_FOLLOW, CLinux_AT_REMOVEDIR, CLinux_AT_FDCWD;
 extern const unsigned CLinux_RENAME_NOREPLACE, CLinux_RENAME_EXCHANGE;
 extern const int CLinux_FALLOC_FL_KEEP_SIZE, CLinux_FALLOC_FL_PUNCH_HOLE, CLinux_FALLOC_FL_ZERO_RANGE;

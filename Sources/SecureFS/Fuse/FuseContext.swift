@@ -15,6 +15,7 @@ final class FuseContext: Sendable {
     /// The kernel can leave clearing set-id bits to us and say when (FUSE_HANDLE_KILLPRIV_V2).
     let privilegeFlagOffered = Atomic<Bool>(false)
     let workerKey: pthread_key_t
+    let kernelCache = KernelCache()
 
     init(_ fileSystem: any FileSystemOperations) {
         self.fileSystem = fileSystem

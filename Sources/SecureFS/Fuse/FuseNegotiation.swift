@@ -33,7 +33,8 @@ private enum Capabilities {
     /// The kernel then leaves the umask to us: it has to know the parent's default list.
     static let accessControlLists = UInt32(FUSE_CAP_POSIX_ACL | FUSE_CAP_DONT_MASK)
     /// O_TRUNC comes as a change of size of its own: as part of the open the kernel (6.18) cuts its cache after it has let writes go on, and
-    /// a write in between brings back what was cut (seen with libfuse's own example too). Splicing costs two system calls a request and gains nothing for data that must be deciphered; nobody but the kernel changes files,
+    /// a write in between brings back what was cut (seen with libfuse's own example too).
+    /// Splicing costs two system calls a request and gains nothing for data that must be deciphered; nobody but the kernel changes files,
     /// so there is nothing to look for behind its back.
     static let unwanted = UInt32(
         FUSE_CAP_READDIRPLUS_AUTO | FUSE_CAP_ATOMIC_O_TRUNC | FUSE_CAP_SPLICE_READ | FUSE_CAP_SPLICE_WRITE | FUSE_CAP_SPLICE_MOVE

@@ -23,9 +23,13 @@ final class FuseSession: @unchecked Sendable {
             throw MountFailure(message: FuseMessages.last ?? "the mount options are not accepted: \(argument)")
         }
         unsafe session = made
+        unsafe context.kernelCache.attach(made)
     }
 
-    deinit { unsafe fuse_session_destroy(session) }
+    deinit {
+        context.kernelCache.detach()
+        unsafe fuse_session_destroy(session)
+    }
 
     private static func make(_ argument: String, _ context: FuseContext) -> OpaquePointer? {
         var operations = fuse_lowlevel_ops()

@@ -82,7 +82,7 @@ extension RawRequest {
             killsPrivileges = input.load(at: 52, as: UInt32.self) & UInt32(FUSE_OPEN_KILL_SUIDGID) != 0
         case FUSE_READ where count >= 64:
             isSlow = input.load(at: 56, as: UInt32.self) > UInt32(RawRequest.smallData)
-        case FUSE_FSYNC, FUSE_FSYNCDIR, FUSE_FALLOCATE, FUSE_COPY_FILE_RANGE:
+        case FUSE_FSYNC, FUSE_FSYNCDIR, FUSE_FALLOCATE, FUSE_COPY_FILE_RANGE, FUSE_LSEEK:
             isSlow = true
         case FUSE_RELEASE, FUSE_RELEASEDIR, FUSE_FORGET, FUSE_BATCH_FORGET, FUSE_INTERRUPT:
             isBackground = true

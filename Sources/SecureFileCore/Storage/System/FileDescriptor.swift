@@ -34,6 +34,8 @@ public final class FileDescriptor: Sendable {
         public static let directory = OpenMode(rawValue: CLinux_O_DIRECTORY)
         public static let pathOnly = OpenMode(rawValue: CLinux_O_PATH)
         public static let nonBlocking = OpenMode(rawValue: O_NONBLOCK)
+        /// Reading does not change the time of last access, where that may be asked for. The corresponding C flag is `O_NOATIME`.
+        public static let keepingAccessTime = OpenMode(rawValue: CLinux_O_NOATIME)
     }
 
     /// Opens `path`, relative to the working directory.
@@ -47,10 +49,16 @@ public final class FileDescriptor: Sendable {
     }
 
     private static func open(_ at: Int32, _ path: RawPath, _ mode: OpenMode, _ permissions: UInt32) throws(Errno) -> FileDescriptor {
-        let fd: Int32 = try retrying {
-            unsafe path.withCString { unsafe CLinux_openat(at, $0, mode.rawValue | CLinux_O_CLOEXEC, permissions) }
+        do throws(Errno) {
+            let fd: Int32 = try retrying {
+                unsafe path.withCString { unsafe CLinux_openat(at, $0, mode.rawValue | CLinux_O_CLOEXEC, permissions) }
+            }
+            return FileDescriptor(adopting: fd)
+        } catch {
+            // Only the owner may ask for it; whoever else reads leaves a trace.
+            guard error == .notPermitted, mode.contains(.keepingAccessTime) else { throw error }
+            return try open(at, path, mode.subtracting(.keepingAccessTime), permissions)
         }
-        return FileDescriptor(adopting: fd)
     }
 
     /// A second descriptor of the same inode, opened anew through /proc (for a descriptor that was opened as a path only, or in another mode).
