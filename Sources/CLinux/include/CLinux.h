@@ -47,6 +47,17 @@ int CLinux_key_set_timeout(int32_t key, unsigned seconds);
 int CLinux_key_invalidate(int32_t key);
 long CLinux_key_describe(int32_t key, char *buffer, size_t capacity);
 
+/// Sockets of the filesystem (unix(7), streams). A listening one that only this user can connect to, mode 0600; no other thread may make files
+/// meanwhile that rely on the umask.
+int CLinux_local_listen(const char *path);
+/// A connection; sending and receiving on it fail with EAGAIN after `seconds`.
+int CLinux_local_connect(const char *path, int seconds);
+int CLinux_local_accept(int listener, int seconds);
+/// The user at the other end; -1 when it cannot be told.
+long CLinux_local_peer_user(int fd);
+/// Ends an accept that waits.
+int CLinux_local_shutdown(int fd);
+
 /// errno, as a function: the macro is not imported.
 int CLinux_errno(void);
 /// major/minor-free test of a FUSE mount whose server died: stat fails with ENOTCONN. Returns 1 if so.

@@ -23,6 +23,28 @@ final class StoreDirectory: Sendable {
 
     func close() { opened.withLock { $0.take() }?.close() }
 
+    /// Before the key goes: changed values are put, the databases closed, and what open files hold is wiped. They read it anew when they are used
+    /// again. A value that cannot be put is lost, and that is logged.
+    func giveUpPlaintext() {
+        for handle in handles.withLock({ Array($0.open.values) }) {
+            do throws(Errno) { try put(handle) } catch { log.write("stores: a changed value could not be put: \(error)") }
+            handle.state.withLock { state in
+                state.content.wipe()
+                state.entries.removeAll()
+                (state.isDirty, state.isGone) = (false, true)
+            }
+        }
+        close()
+    }
+
+    /// A handle whose content went with the key has it again.
+    private func whole(_ handle: StoreHandle) throws(Errno) -> StoreHandle {
+        guard handle.state.withLock({ $0.isGone }) else { return handle }
+        let state = if case .value(let store, let key, _) = handle.node { try read(store, key) } else { try listing(handle.node) }
+        handle.state.withLock { if $0.isGone { $0 = state } }
+        return handle
+    }
+
     // MARK: Stores
 
     /// - Throws: `.noKey` while the vault's key is locked away: then the stores give up theirs.
@@ -177,7 +199,7 @@ final class StoreDirectory: Sendable {
             guard case .value(let store, let key, _) = node else { throw .isDirectory }
             guard size <= Int64(Self.valueMaximum) else { throw .fileTooLarge }
             let known = handle.flatMap { id in handles.withLock { $0.open[id] } }
-            let open = if let known { known } else { StoreHandle(node, try read(store, key)) }
+            let open = if let known { try whole(known) } else { StoreHandle(node, try read(store, key)) }
             open.state.withLock { state in
                 Self.resize(&state, Int(size))
                 state.isDirty = true
@@ -234,7 +256,7 @@ final class StoreDirectory: Sendable {
 
     private func handle(_ id: HandleID) throws(Errno) -> StoreHandle {
         guard let handle = handles.withLock({ $0.open[id] }) else { throw .badDescriptor }
-        return handle
+        return try whole(handle)
     }
 
     func read(_ id: HandleID, at offset: Int64, count: Int, into buffer: PageBuffer) throws(Errno) -> Int {
@@ -280,6 +302,10 @@ final class StoreDirectory: Sendable {
 
     func openDirectory(_ id: NodeID) throws(Errno) -> HandleID {
         let node = try nodes.find(id)
+        return add(StoreHandle(node, try listing(node)))
+    }
+
+    private func listing(_ node: StoreNode) throws(Errno) -> StoreHandle.State {
         var entries: [(name: [UInt8], inode: UInt64, kind: FileKind)] = [([46], node.inode, .directory), ([46, 46], node.inode, .directory)]
         switch node {
         case .top:
@@ -297,7 +323,7 @@ final class StoreDirectory: Sendable {
             }
         case .value: throw .notDirectory
         }
-        return add(StoreHandle(node, StoreHandle.State(entries: entries)))
+        return StoreHandle.State(entries: entries)
     }
 
     func readDirectory(_ id: HandleID, from position: Int, into reply: any DirectoryReply) throws(Errno) {

@@ -5,7 +5,7 @@ import SecureFileCore
 /// `.stores` can be looked up but is not listed, unless the mount shows it: `cp -r`, `find` and `rm -r` pass it by. A file of that name in the vault's
 /// root is hidden behind it.
 package final class StoreDirectoryFileSystem: FileSystemOperations {
-    private let vault: VaultFileSystem
+    let vault: VaultFileSystem
     private let stores: StoreDirectory
     private let showsStores: Bool
     /// Where reading the root goes on behind the entry `.stores`, which comes first.
@@ -25,6 +25,12 @@ package final class StoreDirectoryFileSystem: FileSystemOperations {
     package func finish() throws(SecureFileError) {
         stores.close()
         try vault.finish()
+    }
+
+    /// Before the key goes: changed values are put, and no plaintext is kept here.
+    func giveUpPlaintext() {
+        stores.giveUpPlaintext()
+        vault.streams.forgetNames()
     }
 
     private func isStores(_ name: [UInt8], in parent: NodeID) -> Bool { parent == .root && name == StoreDirectory.name }

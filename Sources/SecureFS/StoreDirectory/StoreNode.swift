@@ -74,6 +74,8 @@ final class StoreHandle: Sendable {
         /// The whole value; what is written changes it here first.
         var content: [UInt8] = []
         var isDirty = false
+        /// The content went with the key.
+        var isGone = false
         /// Of a directory, as it was when it was opened.
         var entries: [(name: [UInt8], inode: UInt64, kind: FileKind)] = []
     }

@@ -17,13 +17,23 @@ public struct KeySource: Sendable {
     ///   - opening: With `.readWrite` or `.readOnly` the vault is opened as well, and paths under its folder are those of its files, by their
     ///     plaintext names. Without it only its key is used, for standalone files; then it may be mounted meanwhile.
     public static func vault(_ path: String, _ credential: Credential, opening: Vault.Access? = nil) -> KeySource {
-        KeySource(kind: .vault(RawPath(path), credential), opening: opening)
+        vault(RawPath(path), credential, opening: opening)
+    }
+
+    /// The same for a path of any bytes.
+    public static func vault(_ path: RawPath, _ credential: Credential, opening: Vault.Access? = nil) -> KeySource {
+        KeySource(kind: .vault(path, credential), opening: opening)
     }
 
     /// The key of the vault in the folder `path`, from the kernel's keyring, where `sfs unlock` or ``SecureServices/putKeyInKeyring(seconds:)``
     /// has left it.
     public static func keyring(ofVault path: String, opening: Vault.Access? = nil) -> KeySource {
-        KeySource(kind: .keyringOfVault(RawPath(path)), opening: opening)
+        keyring(ofVault: RawPath(path), opening: opening)
+    }
+
+    /// The same for a path of any bytes.
+    public static func keyring(ofVault path: RawPath, opening: Vault.Access? = nil) -> KeySource {
+        KeySource(kind: .keyringOfVault(path), opening: opening)
     }
 
     /// The key with an id, as a standalone file names it, from the kernel's keyring.

@@ -51,12 +51,16 @@ public final class SecureFileHandle: Sendable {
     /// - Throws: ``SecureFileError``: `.keyAbsent`, `.keyNotAvailable`, `.keyRetired`; `.notFound`, `.permissionDenied`; `.regularFileOnly`;
     ///   `.notSecureFile` (plaintext, or a vault's backing file); `.wrongKey`, `.damaged`, `.truncated`, `.unsupportedVersion`; `.inUse` (for
     ///   writing); `.readOnly` (a vault that is open for reading); `.system`.
-    public init(opening path: String, for mode: Mode, services: SecureServices = .shared) throws(SecureFileError) {
-        let raw = RawPath(path)
+    public convenience init(opening path: String, for mode: Mode, services: SecureServices = .shared) throws(SecureFileError) {
+        try self.init(opening: RawPath(path), for: mode, services: services)
+    }
+
+    /// The same for a path of any bytes.
+    public init(opening path: RawPath, for mode: Mode, services: SecureServices = .shared) throws(SecureFileError) {
         do throws(SecureFileError) {
-            content = try services.open(raw, writing: mode.writes)
-        } catch { throw services.refined(error).named(raw) }
-        self.path = path
+            content = try services.open(path, writing: mode.writes)
+        } catch { throw services.refined(error).named(path) }
+        self.path = path.description
         self.mode = mode
         self.services = services
     }

@@ -5,7 +5,7 @@ extension SecureFiles {
     /// - Parameter overwriting: Whether a secure file at `target` may be replaced.
     /// - Throws: ``SecureFileError``: `.alreadyExists`; `.regularFileOnly`; `.invalidArgument` where `source` is a secure file already;
     ///   `.damaged` where the copy does not read as the source; as ``write(_:to:atomically:overwriting:permissions:)``.
-    public func importFile(_ source: String, to target: String, overwriting: Bool = false) throws(SecureFileError) {
+    public func importFile(_ source: RawPath, to target: RawPath, overwriting: Bool = false) throws(SecureFileError) {
         let plain = try openPlaintext(source)
         guard overwriting, let old = try existing(target) else {
             try requireVacant(target)
@@ -20,9 +20,9 @@ extension SecureFiles {
     ///
     /// - Parameter overwriting: Whether a file at `target` may be replaced, whatever it is.
     /// - Throws: ``SecureFileError``: `.alreadyExists`, `.regularFileOnly`, `.damaged`; as ``read(_:)``.
-    public func exportFile(_ source: String, to target: String, overwriting: Bool = false) throws(SecureFileError) {
-        guard case .standalone = try services.place(of: RawPath(target)) else {
-            throw SecureFileError(.invalidArgument, "lies in the vault, where no plaintext is written: copy the file", path: target)
+    public func exportFile(_ source: RawPath, to target: RawPath, overwriting: Bool = false) throws(SecureFileError) {
+        guard case .standalone = try services.place(of: target) else {
+            throw SecureFileError(.invalidArgument, "lies in the vault, where no plaintext is written: copy the file", path: target.description)
         }
         if !overwriting { try requireVacantPlain(target) } else { _ = try plainStatus(target) }
         try decrypted(source, to: target).put(overwriting ? .replace : .refuse)
@@ -33,14 +33,14 @@ extension SecureFiles {
     /// A filesystem that writes elsewhere (copy on write, a flash translation layer), or a copy made before, may keep the plaintext.
     /// - Throws: ``SecureFileError``: `.invalidArgument` where it is a secure file already, or has other names (hard links), which would stay
     ///   plaintext; `.inUse` where it changes meanwhile; as ``importFile(_:to:overwriting:)``. The file is as before then.
-    public func encrypt(_ path: String) throws(SecureFileError) {
-        guard case .standalone(let raw) = try services.place(of: RawPath(path)) else {
-            throw SecureFileError(.invalidArgument, "lies in the vault: it is encrypted", path: path)
+    public func encrypt(_ path: RawPath) throws(SecureFileError) {
+        guard case .standalone = try services.place(of: path) else {
+            throw SecureFileError(.invalidArgument, "lies in the vault: it is encrypted", path: path.description)
         }
         let plain = try openPlaintext(path, writable: true)
         let before = try soleName(plain)
         let new = try encrypted(plain, at: path)
-        try requireUnchanged(raw, plain, before)
+        try requireUnchanged(path, plain, before)
         try new.file.put(.replace)
         scrub(plain, before.size)
     }
@@ -49,15 +49,15 @@ extension SecureFiles {
     ///
     /// - Throws: ``SecureFileError``: `.invalidArgument` where it has other names (hard links), which would stay encrypted; `.inUse` where it is
     ///   open for writing; as ``exportFile(_:to:overwriting:)``. The file is as before then.
-    public func decrypt(_ path: String) throws(SecureFileError) {
-        guard case .standalone(let raw) = try services.place(of: RawPath(path)) else {
-            throw SecureFileError(.invalidArgument, "lies in the vault: export it", path: path)
+    public func decrypt(_ path: RawPath) throws(SecureFileError) {
+        guard case .standalone = try services.place(of: path) else {
+            throw SecureFileError(.invalidArgument, "lies in the vault: export it", path: path.description)
         }
         let claim = try claim(path, try status(path))
-        let secure = PlainFile(descriptor: try SecurePlace.standalone(raw).open(.readOnly, path: raw), path: path)
+        let secure = PlainFile(descriptor: try SecurePlace.standalone(path).open(.readOnly, path: path), path: path.description)
         _ = try soleName(secure)
         let new = try decrypted(path, to: path)
-        try requireUnchanged(raw, secure, claim.status)
+        try requireUnchanged(path, secure, claim.status)
         try new.put(.replace)
         withExtendedLifetime(claim) {}
     }
@@ -65,18 +65,17 @@ extension SecureFiles {
     // MARK: Parts
 
     /// Opens a plaintext file; one that begins as a secure file is refused.
-    private func openPlaintext(_ path: String, writable: Bool = false) throws(SecureFileError) -> PlainFile {
-        let raw = RawPath(path)
-        let file = PlainFile(descriptor: try SecurePlace.standalone(raw).open(writable ? .readWrite : .readOnly, path: raw), path: path)
+    private func openPlaintext(_ path: RawPath, writable: Bool = false) throws(SecureFileError) -> PlainFile {
+        let file = PlainFile(descriptor: try SecurePlace.standalone(path).open(writable ? .readWrite : .readOnly, path: path), path: path.description)
         let page = PageBuffer(count: ContentGeometry.blockSize)
         if try file.read(at: 0, 8, into: page) == 8, MetadataPage(page).hasMagic {
-            throw SecureFileError(.invalidArgument, "is a secure file already", path: path)
+            throw SecureFileError(.invalidArgument, "is a secure file already", path: path.description)
         }
         return file
     }
 
     /// A secure copy of `plain`, complete and compared.
-    private func encrypted(_ plain: PlainFile, at target: String) throws(SecureFileError) -> NewSecureFile {
+    private func encrypted(_ plain: PlainFile, at target: RawPath) throws(SecureFileError) -> NewSecureFile {
         let status = try explained("cannot be examined", path: plain.path) { () throws(Errno) in try plain.descriptor.status() }
         let new = try make(target, Self.standardPermissions)
         try new.write { file throws(SecureFileError) in try PlainCopy.all(of: plain, to: file) }
@@ -86,15 +85,14 @@ extension SecureFiles {
     }
 
     /// A plaintext copy of the secure file `source`, complete and compared.
-    private func decrypted(_ source: String, to target: String) throws(SecureFileError) -> NewFile {
-        let raw = RawPath(target)
+    private func decrypted(_ source: RawPath, to target: RawPath) throws(SecureFileError) -> NewFile {
         let handle = try SecureFileHandle(opening: source, for: .reading, services: services)
-        let new = try NewFile(at: .standalone(raw), path: raw, permissions: Self.standardPermissions)
-        let plain = PlainFile(descriptor: new.descriptor, path: target)
+        let new = try NewFile(at: .standalone(target), path: target, permissions: Self.standardPermissions)
+        let plain = PlainFile(descriptor: new.descriptor, path: target.description)
         do throws(SecureFileError) {
             try handle.content.reading { file throws(SecureFileError) in
                 try PlainCopy.all(of: file, to: plain)
-                try PlainCopy.compare(file, plain, path: source)
+                try PlainCopy.compare(file, plain, path: source.description)
             }
         } catch { throw services.refined(error) }
         new.adopt(try status(source))
@@ -102,22 +100,21 @@ extension SecureFiles {
         return new
     }
 
-    private func plainStatus(_ path: String) throws(SecureFileError) -> FileStatus? {
-        let raw = RawPath(path)
+    private func plainStatus(_ path: RawPath) throws(SecureFileError) -> FileStatus? {
         do throws(SecureFileError) {
-            let descriptor = try SecurePlace.standalone(raw).open(.readOnly, path: raw)
-            return try explained("cannot be examined", path: path) { () throws(Errno) in try descriptor.status() }
+            let descriptor = try SecurePlace.standalone(path).open(.readOnly, path: path)
+            return try explained("cannot be examined", path: path.description) { () throws(Errno) in try descriptor.status() }
         } catch {
             if error.code == .notFound { return nil }
             throw error
         }
     }
 
-    private func requireVacantPlain(_ path: String) throws(SecureFileError) {
+    private func requireVacantPlain(_ path: RawPath) throws(SecureFileError) {
         do throws(SecureFileError) { if try plainStatus(path) == nil { return } } catch {
             if error.code != .regularFileOnly, error.code != .permissionDenied { throw error }
         }
-        throw SecureFileError(.alreadyExists, "is there already", path: path)
+        throw SecureFileError(.alreadyExists, "is there already", path: path.description)
     }
 
     private func soleName(_ file: PlainFile) throws(SecureFileError) -> FileStatus {

@@ -11,12 +11,29 @@ public struct SecureFiles: Sendable {
     /// Permission bits of files that are made, unless others are asked for.
     public static let standardPermissions: UInt32 = 0o600
 
+    /// Which key the standalone secure file at `path` was encrypted with, as it says itself: no key is needed to ask, and nothing is verified.
+    ///
+    /// - Throws: ``SecureFileError``: `.notSecureFile` (an empty file too), `.unsupportedVersion`, `.regularFileOnly`, `.notFound`.
+    public static func keyID(ofFileAt path: RawPath) throws(SecureFileError) -> UInt64 {
+        let descriptor = try SecurePlace.standalone(path).open(.readOnly, path: path)
+        let page = MetadataPage(PageBuffer(count: ContentGeometry.blockSize))
+        let got = try explained("cannot be read", path: path.description) { () throws(Errno) in
+            try descriptor.read(at: 0, into: page.buffer, 0..<ContentGeometry.blockSize)
+        }
+        guard got >= ContentGeometry.headSize, page.hasMagic else { throw SecureFileError(.notSecureFile, "is not a file of SecureFS", path: path.description) }
+        do { try page.checkHead(of: .zero) } catch {
+            if error == .unsupportedVersion { throw SecureFileError(.unsupportedVersion, "was made by a newer version of SecureFS", path: path.description) }
+            throw SecureFileError(.damaged, "the first page is damaged", path: path.description)
+        }
+        return page.keyID
+    }
+
     // MARK: Reading and writing
 
     /// The content of the secure file at `path`.
     ///
     /// - Throws: ``SecureFileError``: as ``SecureFileHandle/init(opening:for:services:)`` and ``SecureFileHandle/read(upToCount:)``.
-    public func read(_ path: String) throws(SecureFileError) -> Data {
+    public func read(_ path: RawPath) throws(SecureFileError) -> Data {
         let handle = try SecureFileHandle(opening: path, for: .reading, services: services)
         let data = try handle.readToEnd() ?? Data()
         try handle.close()
@@ -33,11 +50,11 @@ public struct SecureFiles: Sendable {
     /// - Throws: ``SecureFileError``: as ``SecureFileHandle/init(opening:for:services:)`` and ``SecureFileHandle/write(contentsOf:)``;
     ///   `.alreadyExists`. A plaintext file with content is `.notSecureFile`, and never overwritten.
     public func write(
-        _ data: some DataProtocol, to path: String, atomically: Bool = false, overwriting: Bool = true,
+        _ data: some DataProtocol, to path: RawPath, atomically: Bool = false, overwriting: Bool = true,
         permissions: UInt32 = SecureFiles.standardPermissions
     ) throws(SecureFileError) {
         let old = try existing(path)
-        if old != nil, !overwriting { throw SecureFileError(.alreadyExists, "is there already", path: path) }
+        if old != nil, !overwriting { throw SecureFileError(.alreadyExists, "is there already", path: path.description) }
         if old != nil, !atomically { return try overwrite(path, with: data) }
         let claim = if let old { try claim(path, old) as Claim? } else { nil as Claim? }
         let content = data as? Data ?? Data(data)
@@ -48,7 +65,7 @@ public struct SecureFiles: Sendable {
         withExtendedLifetime(claim) {}
     }
 
-    private func overwrite(_ path: String, with data: some DataProtocol) throws(SecureFileError) {
+    private func overwrite(_ path: RawPath, with data: some DataProtocol) throws(SecureFileError) {
         let handle = try SecureFileHandle(opening: path, for: .writing, services: services)
         try handle.truncate(atOffset: 0)
         try handle.write(contentsOf: data)
@@ -61,7 +78,7 @@ public struct SecureFiles: Sendable {
     /// direction.
     ///
     /// - Throws: ``SecureFileError``: `.alreadyExists` where `target` is there; as ``read(_:)`` and ``write(_:to:atomically:overwriting:permissions:)``.
-    public func copy(_ source: String, to target: String) throws(SecureFileError) {
+    public func copy(_ source: RawPath, to target: RawPath) throws(SecureFileError) {
         try requireVacant(target)
         let handle = try SecureFileHandle(opening: source, for: .reading, services: services)
         let new = try make(target, Self.standardPermissions)
@@ -78,7 +95,7 @@ public struct SecureFiles: Sendable {
     ///
     /// - Throws: ``SecureFileError``: `.alreadyExists` where `target` is there; `.inUse` where it has to be copied and is open for writing
     ///   elsewhere; as ``copy(_:to:)``. The source is there still.
-    public func move(_ source: String, to target: String) throws(SecureFileError) {
+    public func move(_ source: RawPath, to target: RawPath) throws(SecureFileError) {
         try requireVacant(target)
         // Looked at first, so that nothing but a secure file is ever moved.
         try SecureFileHandle(opening: source, for: .reading, services: services).close()
@@ -94,8 +111,8 @@ public struct SecureFiles: Sendable {
     }
 
     /// False where the two are not in one filesystem, or one is in the vault and the other not.
-    private func rename(_ source: String, to target: String) throws(SecureFileError) -> Bool {
-        switch (try services.place(of: RawPath(source)), try services.place(of: RawPath(target))) {
+    private func rename(_ source: RawPath, to target: RawPath) throws(SecureFileError) -> Bool {
+        switch (try services.place(of: source), try services.place(of: target)) {
         case (.standalone(let old), .standalone(let new)):
             do throws(Errno) {
                 let here = try FileDescriptor.open(RawPath("."), [.pathOnly, .directory])
@@ -103,24 +120,24 @@ public struct SecureFiles: Sendable {
                 return true
             } catch {
                 if error == .crossDevice { return false }
-                throw SecureFileError(error, "cannot be moved", path: source)
+                throw SecureFileError(error, "cannot be moved", path: source.description)
             }
         case (.vault(let directory, let name), .vault(let newDirectory, let newName)):
             do throws(SecureFileError) { try directory.rename(name, to: newDirectory, newName, .noReplace) } catch {
-                throw error.named(RawPath(source))
+                throw error.named(source)
             }
             return true
         default: return false
         }
     }
 
-    func remove(_ path: String) throws(SecureFileError) {
-        let place = try services.place(of: RawPath(path))
+    func remove(_ path: RawPath) throws(SecureFileError) {
+        let place = try services.place(of: path)
         do throws(Errno) {
             switch place {
-            case .standalone(let raw): try FileDescriptor.open(RawPath("."), [.pathOnly, .directory]).remove(raw)
+            case .standalone(let path): try FileDescriptor.open(RawPath("."), [.pathOnly, .directory]).remove(path)
             case .vault(let directory, let name): try directory.remove(name)
             }
-        } catch { throw SecureFileError(error, "cannot be removed", path: path) }
+        } catch { throw SecureFileError(error, "cannot be removed", path: path.description) }
     }
 }

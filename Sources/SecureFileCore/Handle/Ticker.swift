@@ -1,6 +1,6 @@
 /// Calls a function again and again on a thread of its own, until that says so or it is stopped. Not a task: a program may keep all threads of
 /// the concurrency runtime busy, and a key has to go nevertheless.
-final class Ticker: Sendable {
+package final class Ticker: Sendable {
     private let point = WaitPoint()
     private let state: State
 
@@ -11,7 +11,7 @@ final class Ticker: Sendable {
     ///   - interval: Between the calls; the first one comes after it.
     ///   - body: Returns whether it is to be called again.
     /// - Throws: the system's error where there are too many threads.
-    init(every interval: Duration, _ body: @escaping @Sendable () -> Bool) throws(Errno) {
+    package init(every interval: Duration, _ body: @escaping @Sendable () -> Bool) throws(Errno) {
         let (point, state) = (point, State())
         self.state = state
         let parts = interval.components
@@ -37,7 +37,7 @@ final class Ticker: Sendable {
     }
 
     /// No call is begun any more. May be called from the function itself.
-    func stop() {
+    package func stop() {
         point.lock()
         state.isStopped = true
         point.signal()

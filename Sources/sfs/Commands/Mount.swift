@@ -6,7 +6,7 @@ import SecureFileCore
 enum Mount: Command {
     static let name = "mount"
     static let operands = ["VAULT", "MOUNTPOINT"]
-    static let options: [Option] = [.mountOptions, .foreground] + Option.ofKeys
+    static let options: [Option] = [.mountOptions, .foreground, .autoLock] + Option.ofKeys
     static let summary = "Mount a vault: its plaintext appears under the mount point."
     static let details = """
         Returns once the mount is there; a process in the background serves it until `sfs umount`. With -f it stays in front until
@@ -16,7 +16,8 @@ enum Mount: Command {
 
     static func run(_ arguments: Arguments) throws(Failure) -> ExitCode {
         let vault = arguments.operands[0]
-        let options = try MountOptionList(arguments.values(.mountOptions))
+        var options = try MountOptionList(arguments.values(.mountOptions))
+        options.autoLockMinutes = try arguments.number(.autoLock, in: MountOptionList.autoLockRange) ?? options.autoLockMinutes
         if options.passfile != nil {
             if let other = Option.ofKeys.first(where: arguments.has) { throw .usage("-o passfile and --\(other.name) exclude each other") }
         }
@@ -88,6 +89,7 @@ private struct MountJob {
         mount.readOnly = options.isReadOnly
         mount.allowOther = options.allowsOther
         mount.showsStores = options.showsStores
+        mount.autoLockMinutes = options.autoLockMinutes
         mount.passedOn = options.passedOn
         mount.source = source.description
         do throws(VaultMount.Failure) {
