@@ -184,9 +184,40 @@ public struct CrashScript: Sendable, CustomStringConvertible {
             next.context = TestVault.context(session: session, dead: dead, cipher: cipher, options: options)
             defer { next.context.forgetFiles() }
             (next.file, next.session, next.dead, next.model, next.confirmed) = (nil, session, dead, found, found)
-            do { judged += try judge(next, cipher, max(1, limit / count)) } catch { throw Finding("after state \(number) of \(count): \(error)") }
+            do {
+                judged += try judge(next, cipher, max(1, limit / count))
+                judged += try judgeSettling(image, found, session, dead, cipher, max(1, limit / count))
+            } catch { throw Finding("after state \(number) of \(count): \(error)") }
         }
         return judged
+    }
+
+    /// A checker settles the file; the power may go meanwhile, and calls may fail before it is done. Nothing may change by it.
+    private func judgeSettling(
+        _ image: PageImage, _ found: ModelFile, _ session: Int, _ dead: Set<Int>, _ cipher: CipherKind, _ limit: Int
+    ) throws -> Int {
+        let store = CrashingByteStore(image)
+        let faulty = FaultyByteStore(store)
+        let watch = CrashWatch(
+            seed: 1, statesPerPoint: limit, confirmed: found, judge: CrashJudge(cipher: cipher, session: session + 1, dead: dead.union([session])))
+        store.observe { watch.judge($0) }
+        defer { store.observe(nil) }
+        for number in 0..<1000 {
+            let context = TestVault.context(session: session, dead: dead, cipher: cipher)
+            defer { context.forgetFiles() }
+            faulty.failCall(number, of: .all, with: .init(.inputOutput, written: 128, keepsPagesWhole: true))
+            do {
+                let file = try SecureFile.open(faulty, context, path: name)
+                try file.settleForGood()
+            } catch { if faulty.failureCount == 0 { throw error } }
+            watch.judge(store.crashPoint)
+            try watch.check()
+            if faulty.failureCount == 0 { break }
+        }
+        do { try CrashJudge(cipher: cipher, session: session + 1, dead: []).judge(store.present, AllowedStates(confirmed: found)) } catch {
+            throw Finding("settled by a checker: \(error)")
+        }
+        return watch.states
     }
 
     private func judge(_ prepared: Prepared, _ cipher: CipherKind, _ limit: Int) throws -> Int {

@@ -31,7 +31,7 @@ final class GroupCache: Sendable {
     /// unsynced writes. A page that somebody holds must stay: there would be two objects for it, and what one is told the other would not know.
     func shrink(to limit: Int, epoch: UInt64) -> Bool {
         groups.withLock { groups in
-            guard groups.count > limit, groups.count > busyCount.load(ordering: .relaxed) * 2 else { return false }
+            guard groups.count > limit, groups.count < 64 || groups.count > busyCount.load(ordering: .relaxed) * 2 else { return false }
             var forgotten = false
             var unused: [GroupIndex] = []
             var at = groups.startIndex
@@ -43,7 +43,7 @@ final class GroupCache: Sendable {
                 groups.formIndex(after: &at)
             }
             for index in unused { groups.removeValue(forKey: index) }
-            // Where nearly all are in use, the next look is worth its time only when there are many more.
+            // Where many are in use, the next look is worth its time only when there are many more.
             busyCount.store(groups.count > limit / 2 ? groups.count : 0, ordering: .relaxed)
             return forgotten
         }
