@@ -23,6 +23,7 @@ let package = Package(
         .target(name: "TestSupport", dependencies: ["SecureFileCore"], path: "Tests/TestSupport", swiftSettings: house),
         .testTarget(name: "SecureFSTests", dependencies: ["SecureFS", "SecureFileCore", "passthrough-mount"], swiftSettings: house),
         .testTarget(name: "SfsTests", dependencies: ["sfs", "SecureFileCore"], exclude: ["terminal.py"], swiftSettings: house),
+        .testTarget(name: "MountTests", exclude: ["Scripts"], swiftSettings: house),
         .executableTarget(
             name: "crash-campaign", dependencies: ["TestSupport", "SecureFileCore"], path: "Tests/CrashCampaign", swiftSettings: house),
         .testTarget(name: "SecureFileCoreTests", dependencies: ["SecureFileCore", "TestSupport"], swiftSettings: house),
