@@ -330,8 +330,8 @@ class MetadataPage:
     standalone = property(lambda self: bool(self.flags & 2))
 
     @classmethod
-    def open_first(cls, raw, keys):
-        """Page 0 of a file; `raw` is at least a head long."""
+    def open_first(cls, raw, keys, sessions):
+        """Page 0 of a file; `raw` is at least a head long. None where a session that is not over left only a part of it."""
         page = cls(raw)
         if raw[:8] != cls.MAGIC:
             raise FormatError("badMagic", "this is no SecureFS file", 0)
@@ -348,6 +348,8 @@ class MetadataPage:
         if page.form == 1 and page.size > INLINE_MAX:
             raise FormatError("malformed", "an inline file with a size above 3839", 0)
         if len(raw) < (HEAD + page.size if page.form == 1 else BLOCK):
+            if sessions.state(page.session) != "none":
+                return None
             raise FormatError("truncated", "the backing file ends in its first page", 0)
         page._unseal(keys.group_key(page.file_id, 0), 0)
         page._judge(0)
@@ -414,7 +416,7 @@ class ContentFile:
     `notes` collects what lenient reading let pass.
     """
 
-    def __init__(self, backing, keys, sessions):
+    def __init__(self, backing, keys, sessions, in_vault=True):
         self.backing, self.keys, self.notes = backing, keys, []
         self.first, self.size, self.lenient = None, 0, False
         self._group, self._page = None, None
@@ -426,7 +428,12 @@ class ContentFile:
                 raise FormatError("damaged", "the first page is missing", 0)
             self.notes.append("the first page never became durable: an empty file")
             return
-        self.first = MetadataPage.open_first(start, keys)
+        self.first = MetadataPage.open_first(start, keys, sessions)
+        if self.first is None:
+            self.notes.append("the first page is only partly there and never became durable: an empty file")
+            return
+        if in_vault and self.first.standalone:
+            raise FormatError("damaged", "a standalone file inside a vault", 0)
         state = sessions.state(self.first.session)
         self.lenient = state != "none" or (self.first.standalone and self.first.session != ZERO_ID)
         self.size = self.first.size
@@ -1028,7 +1035,8 @@ class VectorRunner:
 
     def _content(self, vector, raw):
         sessions = AssumedSession(vector.fields.get("session", "none"))
-        file = ContentFile(MemoryBacking(raw), KeyRing(vector.bytes("key")), sessions)
+        in_vault = vector.fields.get("place", "vault") == "vault"
+        file = ContentFile(MemoryBacking(raw), KeyRing(vector.bytes("key")), sessions, in_vault)
         found = self._payload(file.blocks())
         return {**found, "notes": str(len(file.notes))}
 
@@ -1255,7 +1263,7 @@ def run_file_read(argv):
     keys = KeyRing(read_key(options.key_hex_file))
     try:
         with open(options.file, "rb") as file:
-            write_out(ContentFile(FileBacking(file.fileno()), keys, AssumedSession(options.session)))
+            write_out(ContentFile(FileBacking(file.fileno()), keys, AssumedSession(options.session), in_vault=False))
     except FormatError as error:
         sys.stdout.flush()
         print(f"error: {error.code} block={error.block}", file=sys.stderr)

@@ -5,6 +5,7 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/mount.h>
 #include <sys/syscall.h>
@@ -108,6 +109,19 @@ int CLinux_fusermount_unmount(const char *path, int lazy, char *message, size_t 
 
 int CLinux_unmount(const char *path, int lazy) { return umount2(path, UMOUNT_NOFOLLOW | (lazy ? MNT_DETACH : 0)); }
 
+/// Ended, and not yet collected by its parent.
+static int is_zombie(pid_t pid) {
+    char path[32], content[256];
+    snprintf(path, sizeof path, "/proc/%d/stat", (int)pid);
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    if (fd < 0) return 0;
+    ssize_t length = read(fd, content, sizeof content - 1);
+    close(fd);
+    content[length > 0 ? length : 0] = 0;
+    const char *name_end = strrchr(content, ')');
+    return name_end && name_end[1] == ' ' && name_end[2] == 'Z';
+}
+
 int CLinux_wait_for_end(pid_t pid, int milliseconds) {
     int fd = (int)syscall(SYS_pidfd_open, pid, 0);
     if (fd < 0 && errno == ESRCH) return 1;
@@ -119,7 +133,7 @@ int CLinux_wait_for_end(pid_t pid, int milliseconds) {
     }
     // No pidfd (an old kernel, or a sandbox): look again and again.
     for (int waited = 0; milliseconds < 0 || waited < milliseconds; waited += 20) {
-        if (kill(pid, 0) != 0 && errno == ESRCH) return 1;
+        if ((kill(pid, 0) != 0 && errno == ESRCH) || is_zombie(pid)) return 1;
         usleep(20000);
     }
     return 0;

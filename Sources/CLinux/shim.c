@@ -20,7 +20,7 @@
 
 _Static_assert(sizeof(off_t) == 8, "off_t must have 64 bits");
 
-const int CLinux_O_PATH = O_PATH, CLinux_O_TMPFILE = O_TMPFILE, CLinux_O_NOFOLLOW = O_NOFOLLOW,
+const int CLinux_O_NOATIME = O_NOATIME, CLinux_O_PATH = O_PATH, CLinux_O_TMPFILE = O_TMPFILE, CLinux_O_NOFOLLOW = O_NOFOLLOW,
           CLinux_O_DIRECTORY = O_DIRECTORY, CLinux_O_CLOEXEC = O_CLOEXEC;
 const int CLinux_AT_EMPTY_PATH = AT_EMPTY_PATH, CLinux_AT_SYMLINK_NOFOLLOW = AT_SYMLINK_NOFOLLOW,
           CLinux_AT_SYMLINK_FOLLOW = AT_SYMLINK_FOLLOW, CLinux_AT_REMOVEDIR = AT_REMOVEDIR, CLinux_AT_FDCWD = AT_FDCWD;
@@ -140,3 +140,14 @@ int CLinux_set_nonblocking(int fd, int on) {
 }
 
 int CLinux_eventfd(void) { return eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK); }
+
+int CLinux_lock_range(int fd, short type, off_t start, off_t length) {
+    struct flock lock = {.l_type = type, .l_whence = SEEK_SET, .l_start = start, .l_len = length};
+    return fcntl(fd, F_OFD_SETLK, &lock);
+}
+
+int CLinux_is_range_locked(int fd, short type, off_t start, off_t length) {
+    struct flock lock = {.l_type = type, .l_whence = SEEK_SET, .l_start = start, .l_len = length};
+    if (fcntl(fd, F_OFD_GETLK, &lock) != 0) return -1;
+    return lock.l_type != F_UNLCK;
+}

@@ -23,6 +23,17 @@ final class DirectoryHandles: Sendable {
         return handle
     }
 
+    /// Leaves no name in memory; each directory goes on where it was.
+    func forgetNames() {
+        for handle in state.withLock({ Array($0.open.values) }) {
+            handle.reading.withLock { reading in
+                guard reading.left != nil else { return }
+                reading.left = nil
+                reading.stream?.seek(to: reading.position)
+            }
+        }
+    }
+
     func remove(_ id: HandleID) {
         let removed = state.withLock { $0.open.removeValue(forKey: id) }
         _ = removed

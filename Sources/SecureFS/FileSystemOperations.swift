@@ -9,6 +9,8 @@ package protocol FileSystemOperations: AnyObject, Sendable {
     var keepsAccessControlLists: Bool { get }
     /// Nobody else changes the files: what the kernel remembers stays true.
     var isSoleUser: Bool { get }
+    /// The kernel may remember what it is told now.
+    var mayBeRemembered: Bool { get }
 
     // Names
     /// Nil when there is no such entry: the kernel may remember that.
@@ -62,4 +64,8 @@ package protocol FileSystemOperations: AnyObject, Sendable {
     ) throws(Errno)
     func releaseDirectory(_ node: NodeID, _ handle: HandleID)
     func synchronizeDirectory(_ node: NodeID, _ handle: HandleID) throws(Errno)
+}
+
+extension FileSystemOperations {
+    package var mayBeRemembered: Bool { true }
 }

@@ -5,12 +5,18 @@ package struct NodeID: RawRepresentable, Hashable, Sendable {
     package var rawValue: UInt64
     package init(rawValue: UInt64) { self.rawValue = rawValue }
     package static let root = NodeID(rawValue: 1)
+
+    /// The numbers from here on are of objects that others change too: the kernel is to remember nothing of them.
+    static let firstVolatile: UInt64 = 1 << 62
+    package var isVolatile: Bool { rawValue >= Self.firstVolatile }
 }
 
 /// An open file or directory, as the kernel names it.
 package struct HandleID: RawRepresentable, Hashable, Sendable {
     package var rawValue: UInt64
     package init(rawValue: UInt64) { self.rawValue = rawValue }
+    /// Of an object as ``NodeID/isVolatile`` says.
+    package var isVolatile: Bool { rawValue >= NodeID.firstVolatile }
 }
 
 /// Who makes a request. It travels with the request, as a value: one request's user never shows in another's.

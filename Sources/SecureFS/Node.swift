@@ -39,6 +39,8 @@ final class Node: @unchecked Sendable {
     var isDeleted = false
     /// ``content`` is there.
     var isInUse = false
+    /// Its content has been open: the kernel may hold some of it.
+    var wasInUse = false
     /// The inode is known to have no extended attributes of ours.
     var hasNoAttributes = false
     /// Changes with each attribute that is set.

@@ -189,6 +189,20 @@ final class NodeTable: Sendable {
         }
     }
 
+    /// What the kernel may hold of the vault: nodes whose attributes it relies on when it writes, nodes of whose content it may have some, and
+    /// the entries of the root.
+    func knownToKernel() -> (inUse: [NodeID], withContent: [NodeID], ofRoot: [StoredName]) {
+        tables.withLock { tables in
+            var known: (inUse: [NodeID], withContent: [NodeID], ofRoot: [StoredName]) = ([], [], [])
+            for node in tables.byID.values {
+                if node.isInUse { known.inUse.append(node.id) }
+                if node.wasInUse || node.kind == .symlink { known.withContent.append(node.id) }
+                for alias in [node.alias].compactMap({ $0 }) + (node.rare?.aliases ?? []) where alias.parent === root { known.ofRoot.append(alias.name) }
+            }
+            return known
+        }
+    }
+
     // MARK: Marks
 
     /// Reads or changes what the table's lock protects of a node.

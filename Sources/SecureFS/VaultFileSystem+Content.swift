@@ -35,7 +35,10 @@ extension VaultFileSystem {
     /// Makes `open` the content of a node, whose `content` is locked.
     func install(_ open: OpenContent, in node: Node, _ content: inout OpenContent?) {
         content = open
-        table.with(node) { $0.isInUse = true }
+        table.with(node) { node in
+            node.isInUse = true
+            node.wasInUse = true
+        }
     }
 
     /// One user less. The last one leaves: what may go to the store goes, and the descriptor is closed unless something is held back.
@@ -70,7 +73,10 @@ extension VaultFileSystem {
             // Nobody can open it again: what is held back is not worth writing.
             if open.file.hasPendingWrites { try? open.file.truncate(to: .zero) }
         } else {
-            do throws(SecureFileError) { try open.file.flush() } catch { log.write("\(ciphertextPath(of: node)): \(error.withoutPath)") }
+            do throws(SecureFileError) { try open.file.flush() } catch {
+                // While the key is away there is nothing to be written.
+                if error.code != .keyNotAvailable { log.write("\(ciphertextPath(of: node)): \(error.withoutPath)") }
+            }
             if open.file.hasPendingWrites, !settleIfCrowded(node, open) {
                 flusher.keep(node)
                 return nil
@@ -157,7 +163,7 @@ extension VaultFileSystem {
     private func openBacking(_ node: Node, _ mode: FileDescriptor.OpenMode) throws(Errno) -> FileDescriptor {
         try retrying(node) { () throws(Errno) in
             let (alias, anchor, _) = table.whereabouts(of: node)
-            if let anchor { return try anchor.reopened(mode) }
+            if let anchor { return try anchor.reopened(mode.union(.keepingAccessTime)) }
             guard let alias else { throw .stale }
             return try open(alias, mode, node)
         }
@@ -170,7 +176,7 @@ extension VaultFileSystem {
         let permissions = try inode.status().permissions
         try inode.setInodePermissions(permissions | 0o600)
         defer { try? inode.setInodePermissions(permissions) }
-        return try inode.reopened(.readWrite)
+        return try inode.reopened([.readWrite, .keepingAccessTime])
     }
 }
 

@@ -2,6 +2,9 @@ import SecureFileCore
 
 /// Extended attributes.
 extension VaultFileSystem {
+    /// The namespaces of xattr(7) that are only stored.
+    private static let namespaces = ["user.", "trusted.", "security."]
+
     package func extendedAttribute(_ name: [UInt8], of id: NodeID) throws(Errno) -> [UInt8] {
         // Said to be unsupported rather than absent: `ls -l` then asks once and not for every file.
         if name.starts(with: "system.".utf8) { throw .notSupported }
@@ -34,8 +37,8 @@ extension VaultFileSystem {
     package func setExtendedAttribute(
         _ name: [UInt8], of id: NodeID, _ value: [UInt8], _ rule: FileDescriptor.AttributeRule, _ caller: Caller
     ) throws(Errno) {
-        // Access control lists need more than storing: they change modes and are inherited.
-        if name.starts(with: "system.".utf8) { throw .notSupported }
+        // `system.`, access control lists, needs more than storing: they change modes and are inherited. Others nobody knows.
+        guard Self.namespaces.contains(where: { name.starts(with: $0.utf8) }) else { throw .notSupported }
         let node = try table.node(id)
         let inode = try inode(of: node)
         noteChange(node)

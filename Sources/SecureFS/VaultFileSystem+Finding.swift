@@ -105,7 +105,7 @@ extension VaultFileSystem {
     func open(_ alias: Alias, _ mode: FileDescriptor.OpenMode, _ node: Node) throws(Errno) -> FileDescriptor? {
         let directory = try directory(of: alias.parent)
         do throws(Errno) {
-            let opened = try directory.descriptor.open(alias.name.entry, mode.union([.noFollow, .nonBlocking]))
+            let opened = try directory.descriptor.open(alias.name.entry, mode.union([.noFollow, .nonBlocking, .keepingAccessTime]))
             return InodeKey(try opened.status()) == node.key ? opened : nil
         } catch {
             if error == .noEntry || error == .notDirectory || error.isLoop { return nil }

@@ -30,6 +30,8 @@ package final class VaultFileSystem: FileSystemOperations {
         self.log = log
         givesOwnership = isRoot
         context = vault.content
+        // Else a late write would undo what utimensat(2) was told.
+        precondition(vault.access == .readOnly || context.options.keepsModificationTimes, "open the vault with VaultMount.contentOptions")
         table = NodeTable(root: try vault.root.descriptor.status())
         flusher = Flusher(context, vault.root.descriptor, log, descriptorLimit: MountServer.descriptorLimit)
     }

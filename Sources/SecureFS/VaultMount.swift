@@ -6,8 +6,12 @@ public enum VaultMount {
     public struct Options: Sendable {
         public var readOnly = false
         public var allowOther = false
+        /// `.stores` is listed in the root.
+        public var showsStores = false
         /// Options of mount(8) that are passed on as they are.
         public var passedOn: [String] = []
+        /// The key goes after so many minutes in which no program asks for anything; 0: never.
+        public var autoLockMinutes = 0
         /// What the mount shows as its source.
         public var source = "sfs"
         public init() {}
@@ -44,16 +48,18 @@ public enum VaultMount {
     ) throws(Failure) {
         MountServer.prepareProcess()
         vault.nameHolder()
-        let fileSystem: VaultFileSystem
+        let mount: LockableMount
         do throws(Errno) {
-            fileSystem = try VaultFileSystem(vault, log: MountLog(log), isRoot: MountServer.isRoot)
+            mount = try LockableMount(vault, showsStores: options.showsStores, MountLog(log))
         } catch { throw Failure(kind: .mount, message: "\(vault.path): the vault's folder cannot be examined: \(error)") }
         var served: Failure?
         do throws(MountFailure) {
-            let start = { () throws(Errno) in try fileSystem.start() }
-            try MountServer.serve(fileSystem, at: mountPoint, mountOptions(vault, options), start: start, ready: ready)
+            try MountServer.serve(
+                mount.fileSystem, at: mountPoint, mountOptions(vault, options),
+                start: { () throws(Errno) in try mount.start(autoLockMinutes: options.autoLockMinutes) },
+                served: { mount.attach($0) }, ready: ready)
         } catch { served = Failure(kind: .mount, message: error.message) }
-        do throws(SecureFileError) { try fileSystem.finish() } catch {
+        do throws(SecureFileError) { try mount.finish() } catch {
             throw Failure(kind: .finish, message: "\(vault.path): not everything could be written: \(error)")
         }
         if let served { throw served }

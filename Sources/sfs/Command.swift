@@ -35,7 +35,10 @@ extension Command {
 /// The program as a whole.
 enum Program {
     static let version = "0.1.0"
-    static let commands: [any Command.Type] = [Init.self, Mount.self, Umount.self, Info.self, Passwd.self, Check.self, Cat.self, Ls.self]
+    static let commands: [any Command.Type] = [
+        Init.self, Mount.self, Umount.self, Info.self, Passwd.self, Check.self, Cat.self, Ls.self, Store.self, Lock.self,
+        Unlock.self, Encrypt.self, Decrypt.self,
+    ]
 
     static var usage: String {
         var lines = [

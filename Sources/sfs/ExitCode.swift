@@ -61,7 +61,7 @@ enum ExitCode: Int32, CaseIterable {
 
     init(_ error: SecureFileError, about subject: Subject) {
         switch error.code.kind {
-        case .closed, .limitExceeded: self = .failure
+        case .closed, .limitExceeded, .notSupported: self = .failure
         case .notFound: self = subject == .vault ? .noVault : .notFound
         case .alreadyExists: self = .alreadyExists
         case .permissionDenied, .readOnly: self = .permissionDenied
@@ -70,7 +70,7 @@ enum ExitCode: Int32, CaseIterable {
         case .notSecureFile, .damaged, .truncated: self = subject == .vault ? .damagedConfiguration : .damagedData
         case .unsupportedVersion: self = .unsupportedVersion
         case .wrongKey: self = subject == .vault ? .wrongKey : .damagedData
-        case .keyNotAvailable: self = .keyNotAvailable
+        case .keyNotAvailable, .keyAbsent, .keyRetired: self = .keyNotAvailable
         case .invalidArgument: self = subject == .vault ? .usage : .notFound
         case .inUse: self = .vaultInUse
         case .notAVault: self = .noVault

@@ -5,6 +5,7 @@ enum Option: Int32, CaseIterable {
     case cipher, kdfMemory, kdfPasses
     case mountOptions, foreground, lazy
     case json, long, recursive, settle
+    case vault, output, force, timeout, noKeyring, autoLock
 
     var name: StaticString {
         switch self {
@@ -25,6 +26,12 @@ enum Option: Int32, CaseIterable {
         case .long: "long"
         case .recursive: "recursive"
         case .settle: "settle"
+        case .vault: "vault"
+        case .output: "output"
+        case .force: "force"
+        case .timeout: "timeout"
+        case .noKeyring: "no-keyring"
+        case .autoLock: "auto-lock"
         }
     }
 
@@ -50,6 +57,9 @@ enum Option: Int32, CaseIterable {
         case .kdfMemory: "KIB"
         case .kdfPasses: "N"
         case .mountOptions: "OPTS"
+        case .vault: "VAULT"
+        case .output: "FILE"
+        case .timeout, .autoLock: "MINUTES"
         default: nil
         }
     }
@@ -66,13 +76,19 @@ enum Option: Int32, CaseIterable {
         case .newPasscommand: "the new passphrase is the first line that COMMAND prints"
         case .cipher: "aes-256-gcm (the default) or chacha20-poly1305, for machines without AES instructions"
         case .kdfMemory, .kdfPasses: nil
-        case .mountOptions: "ro, allow_other, nonempty, passfile=FILE, or those of mount(8), separated by commas"
+        case .mountOptions: "ro, allow_other, nonempty, show_stores, auto_lock=MINUTES, passfile=FILE, or those of mount(8), separated by commas"
         case .foreground: "stay in the foreground, with messages on standard error"
         case .lazy: "detach now, even if it is in use; what is open goes on until it is closed"
         case .json: "print JSON"
         case .long: "show mode, links, owner, group, size and time too"
         case .recursive: "show what is in the directories too, as paths"
         case .settle: "settle files of sessions that died, remove leftovers; the vault must not be mounted"
+        case .vault: "the vault whose key is to be used"
+        case .output: "make FILE, which does not exist yet, instead of replacing the operand"
+        case .force: "give up what cannot be written, on a full disk, say"
+        case .timeout: "how long the key stays in the kernel's keyring (60; 0: until it is removed)"
+        case .noKeyring: "leave the kernel's keyring alone"
+        case .autoLock: "lock the mount once no program has used it for so long"
         }
     }
 

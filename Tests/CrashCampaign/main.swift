@@ -1,6 +1,6 @@
 // The long campaigns: what `swift test` does in small, in a release build. scripts/crash-campaign builds and runs this.
 //
-// usage: crash-campaign crash|model|scripts|faults [SEED [COUNT [STEPS]]]     exit 1: a violation was found; the first five are printed
+// usage: crash-campaign crash|crowd|model|scripts|faults [SEED [COUNT [STEPS]]]     exit 1: a violation was found; the first five are printed
 import Glibc
 import SecureFileCore
 import TestSupport
@@ -67,6 +67,13 @@ case "crash":
         campaign.attempt {
             var history = CrashHistory(seed: seed, statesPerPoint: 64)
             return try history.run().states
+        }
+    }
+case "crowd":
+    for seed in seed..<seed + count {
+        campaign.attempt {
+            var history = try CrowdHistory(seed: seed, statesPerPoint: 32)
+            return try history.run()
         }
     }
 case "model":

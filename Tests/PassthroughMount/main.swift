@@ -32,7 +32,8 @@ func serveVault() throws {
     var options = VaultMount.Options()
     options.allowOther = words.contains("allow_other")
     options.source = words[2]
-    let vault = try Vault.open(at: folder, .passphrase(passphrase), .readWrite, content: VaultMount.contentOptions)
+    let vault = try Vault.open(
+        at: folder, .passphrase(passphrase), .readWrite, content: VaultMount.contentOptions, log: { print($0) })
     try VaultMount.serve(vault, at: RawPath(words[3]), options, log: { print($0) }, ready: sayReady)
 }
 

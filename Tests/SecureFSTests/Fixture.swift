@@ -16,7 +16,8 @@ final class Fixture {
         var creation = Vault.Creation(passphrase: Array("test".utf8))
         creation.argon2 = .insecureMinimum
         _ = try Vault.create(at: RawPath(folder), creation)
-        let vault = try Vault.open(at: RawPath(folder), .passphrase(creation.passphrase), .readWrite, content: VaultMount.contentOptions)
+        let vault = try Vault.open(
+            at: RawPath(folder), .passphrase(creation.passphrase), .readWrite, content: VaultMount.contentOptions)
         let sink = Sink()
         fileSystem = try VaultFileSystem(vault, log: MountLog { line in sink.lines.withLock { $0.append(line) } }, isRoot: geteuid() == 0)
         self.sink = sink

@@ -39,12 +39,12 @@ import Testing
         Case(.damagedContent, "inline", block: 0, "a byte of an inline file") { try $0.overwrite($0.stored("inline"), at: 700, with: [0]) },
         Case(.damagedContent, "grouped", block: 3, "a byte of a block") { try $0.overwrite($0.stored("grouped"), at: 4 * 4096 + 5, with: [0]) },
         Case(.damagedContent, "grouped", block: 64, "the second metadata page") { try $0.overwrite($0.stored("grouped"), at: 65 * 4096 + 300, with: [9]) },
-        Case(.damagedContent, "grouped", "the first metadata page") { try $0.overwrite($0.stored("grouped"), at: 300, with: [9]) },
-        Case(.damagedContent, "grouped", "the first page zeroed") {
+        Case(.damagedContent, "grouped", block: 0, "the first metadata page") { try $0.overwrite($0.stored("grouped"), at: 300, with: [9]) },
+        Case(.damagedContent, "grouped", block: 0, "the first page zeroed") {
             try $0.overwrite($0.stored("grouped"), at: 0, with: Array(repeating: 0, count: 4096))
         },
-        Case(.truncatedContent, "grouped", "a file cut") { try file($0.stored("grouped")).setLength(50 * 4096) },
-        Case(.truncatedContent, "inline", "an inline file cut") { try file($0.stored("inline")).setLength(900) },
+        Case(.truncatedContent, "grouped", block: 49, "a file cut") { try file($0.stored("grouped")).setLength(50 * 4096) },
+        Case(.truncatedContent, "inline", block: 0, "an inline file cut") { try file($0.stored("inline")).setLength(900) },
         Case(.foreignContent, "inline", "plaintext in its place") { try $0.overwrite($0.stored("inline"), at: 0, with: Array("plain".utf8)) },
         Case(.foreignContent, "inline", "a file of another vault in its place") { vault in
             let other = try TestVault(fill: fill)
@@ -83,7 +83,9 @@ import Testing
             let stream = try DirectoryStream(links)
             while let entry = try stream.next() { if entry.name.count > 2 { try links.remove(RawPath(entry.name)) } }
         },
-        Case(.damagedAttribute, "inline", "an attribute's value changed") { try $0.withAttribute { try $0.setExtendedAttribute($1, Array(repeating: 1, count: 40)) } },
+        Case(.damagedAttribute, "inline", "an attribute's value changed") {
+            try $0.withAttribute { try $0.setExtendedAttribute($1, Array(repeating: 1, count: 40)) }
+        },
         Case(.damagedAttribute, "inline", "an attribute's name changed") {
             try $0.withAttribute {
                 try $0.removeExtendedAttribute($1)
@@ -96,6 +98,10 @@ import Testing
         Case(.orphanedName, nil, "a long name's file without its entry") { try $0.write("sfs.long.AAAA.name", "x") },
         Case(.orphanedTarget, nil, "a long target without its symlink") { try $0.write("sfs.links/AAAAAAAAAAAAAAAAAAAAAA", "x") },
         Case(.excessBytes, "inline", "bytes behind the end") { try file($0.stored("inline")).setLength(2000) },
+        Case(.lenientlyRead, "late", "a file cut by a crash") { vault in
+            try vault.die { try $0.file(Array("late".utf8), Array(repeating: 7, count: 10000)) }
+            try file(vault.stored("late")).setLength(8192)
+        },
         Case(.specialFile, "inline", "a pipe") { vault in
             let path = try vault.stored("inline")
             #expect(try Sfs.shell("rm '\(path)' && mkfifo '\(path)'").code == 0)
@@ -114,6 +120,7 @@ import Testing
         let json = try vault.run("check", "--json")
         #expect(json.code == (isDamage ? 9 : 0), "\(json)")
         #expect(json.lines.count == 2, "\(json)")
+        if json.lines.count != 2 { return }
         let line = json.lines[0]
         #expect(line.hasPrefix(#"{"severity":"\#(damage.kind.severity.rawValue)","kind":"\#(damage.kind.rawValue)","path":"#), "\(line)")
         #expect(line.contains(damage.path.map { #","path":"\#($0)","storedPath":""# } ?? #","path":null,"storedPath":""#), "\(line)")
@@ -122,8 +129,8 @@ import Testing
 
         let text = try vault.run("check")
         #expect(text.code == json.code)
-        #expect(text.lines.count == 3 && text.lines[0].hasPrefix("\(damage.kind.severity.rawValue): \(damage.path.map { $0 + " " } ?? "")["), "\(text)")
-        #expect(text.lines[2] == "found: 1 \(damage.kind.severity.rawValue)")
+        #expect(text.lines.count >= 3 && text.lines[0].hasPrefix("\(damage.kind.severity.rawValue): \(damage.path.map { $0 + " " } ?? "")["), "\(text)")
+        #expect(text.lines.last == "found: 1 \(damage.kind.severity.rawValue)")
     }
 
     @Test(arguments: cases.filter { [.leftover, .orphanedName, .orphanedTarget, .directoryIDInAttributeOnly].contains($0.kind) })

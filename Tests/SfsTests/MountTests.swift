@@ -51,6 +51,15 @@ final class MountFixture {
     }
 }
 
+/// Waits as long as `condition` holds, at most ten seconds.
+private func waitWhile(_ condition: () throws -> Bool) throws {
+    for _ in 0..<1000 {
+        if try !condition() { return }
+        usleep(10000)
+    }
+    Issue.record("waited in vain")
+}
+
 @Suite(.serialized, .enabled(if: MountSupport.isThere, "/dev/fuse is missing")) struct MountTests {
     @Test func whatIsWrittenIsThereAfterARemount() throws {
         let fixture = try MountFixture { try $0.file("before", "made without a mount\n") }
@@ -92,7 +101,7 @@ final class MountFixture {
         let words = ["sfs", "mount", "-f", fixture.vault.path, fixture.place, "--passfile", fixture.vault.passfile]
         for number in [SIGTERM, SIGINT, SIGHUP] {
             let pid = try Sfs.spawn(Sfs.binary, words.map { RawPath($0) }, [], [null, null, null])
-            for _ in 0..<2000 where try !MountFixture.isMounted(fixture.place) { usleep(5000) }
+            try waitWhile { try !MountFixture.isMounted(fixture.place) }
             #expect(try fixture.shell("echo \(number) > signal").code == 0)
             #expect(try fixture.holder() == pid)
             kill(pid, number)
@@ -102,7 +111,7 @@ final class MountFixture {
         }
         // Unmounted by others, it ends as well.
         let pid = try Sfs.spawn(Sfs.binary, words.map { RawPath($0) }, [], [null, null, null])
-        for _ in 0..<2000 where try !MountFixture.isMounted(fixture.place) { usleep(5000) }
+        try waitWhile { try !MountFixture.isMounted(fixture.place) }
         #expect(try fixture.umount().code == 0)
         #expect(Sfs.wait(for: pid, 60) == 0)
     }
@@ -198,7 +207,7 @@ final class MountFixture {
             try Sfs.spawn(RawPath("/bin/sh"), ["sh", "-c", $0].map { RawPath($0) }, [], [open, null, null])
         }
         try open.close()
-        for pid in sleepers { for _ in 0..<1000 where try !Sfs.shell("cat /proc/\(pid)/comm").text.hasPrefix("sleep") { usleep(5000) } }
+        for pid in sleepers { try waitWhile { try !Sfs.shell("cat /proc/\(pid)/comm").text.hasPrefix("sleep") } }
         let busy = try fixture.umount()
         #expect(busy.code == 14, "\(busy)")
         #expect(busy.errors.hasPrefix("sfs umount: \(fixture.place): in use: nothing was done. Close what uses it and try again, or use --lazy\n"))
@@ -213,7 +222,7 @@ final class MountFixture {
             kill(pid, SIGKILL)
             _ = Sfs.wait(for: pid, 10)
         }
-        for _ in 0..<2000 where try fixture.holder() != nil { usleep(5000) }
+        try waitWhile { try fixture.holder() != nil }
         #expect(try fixture.mount().code == 0)
         #expect(try fixture.umount().code == 0)
     }
@@ -235,7 +244,7 @@ final class MountFixture {
             #expect(try fixture.shell("echo safe > kept && sync kept").code == 0)
             let holder = try #require(try fixture.holder())
             kill(holder, SIGKILL)
-            for _ in 0..<1000 where try Sfs.shell("ls '\(fixture.place)'").code == 0 { usleep(5000) }
+            try waitWhile { try Sfs.shell("ls '\(fixture.place)'").code == 0 }
             #expect(try fixture.holder() == nil)
         }
         let again = try fixture.mount()
@@ -243,7 +252,7 @@ final class MountFixture {
         #expect(try fixture.shell("cat kept").text == "safe\n")
         // And umount clears one as well.
         kill(try #require(try fixture.holder()), SIGKILL)
-        for _ in 0..<1000 where try Sfs.shell("ls '\(fixture.place)'").code == 0 { usleep(5000) }
+        try waitWhile { try Sfs.shell("ls '\(fixture.place)'").code == 0 }
         #expect(try fixture.umount().code == 0)
         #expect(try !MountFixture.isMounted(fixture.place))
         let settled = try fixture.vault.run("check", "--settle")
@@ -301,7 +310,7 @@ final class MountFixture {
         // Of a mount whose process has died nothing can be looked at but the link.
         #expect(try fixture.mount().code == 0)
         kill(try #require(try fixture.holder()), SIGKILL)
-        for _ in 0..<1000 where try Sfs.shell("ls '\(fixture.place)'").code == 0 { usleep(5000) }
+        try waitWhile { try Sfs.shell("ls '\(fixture.place)'").code == 0 }
         #expect(try Sfs.run("umount", "\(base)/lm").code == 0)
     }
 
@@ -319,15 +328,17 @@ final class MountFixture {
     @Test(.enabled(if: MountSupport.isRoot && (try? FileDescriptor.open(RawPath("/sbin/mount.fuse3"), .pathOnly)) != nil))
     func mountOfTheSystemMounts() throws {
         let fixture = try MountFixture(named: "my vault", place: "my place") { try $0.file("a", "content") }
-        let bin = try fixture.vault.folder.folder("bin")
-        try FileDescriptor.open(RawPath(bin), .pathOnly).makeSymlink(RawPath("sfs"), target: Sfs.binary)
-        let fstab = try fixture.vault.folder.file(
-            "fstab", "\(fixture.vault.path.replacing(" ", with: "\\040")) \(fixture.place.replacing(" ", with: "\\040")) fuse.sfs "
-                + "passfile=\(fixture.vault.passfile),noauto,noexec 0 0\n")
-        let script = "PATH='\(bin)':$PATH; export PATH; mount -T '\(fstab)' '\(fixture.place)' && cat '\(fixture.place)/a' && umount '\(fixture.place)'"
-        let outcome = try Sfs.shell(script)
+        let fields = [fixture.vault.path, fixture.place].map { $0.replacing(" ", with: "\\040") }
+        let options = ["fuse.sfs", "passfile=\(fixture.vault.passfile),noauto,noexec", "0", "0"]
+        let fstab = try fixture.vault.folder.file("fstab", (fields + options).joined(separator: " ") + "\n")
+        // mount(8) gives its helpers a search path of its own: put the command there, in mounts of nobody else's.
+        let script = """
+            mount -t tmpfs none /usr/local/sbin && ln -s "$SFS" /usr/local/sbin/sfs &&
+            mount -T '\(fstab)' '\(fixture.place)' && cat '\(fixture.place)/a' && grep -c noexec /proc/mounts >&2 && "$SFS" umount '\(fixture.place)'
+            """
+        let outcome = try Sfs.run(
+            program: RawPath("/usr/bin/unshare"), ["-m", "sh", "-c", script].map { RawPath($0) }, environment: ["SFS=\(Sfs.binary)"])
         #expect(outcome.code == 0 && outcome.text == "content", "\(outcome)")
-        for _ in 0..<2000 where try fixture.holder() != nil { usleep(5000) }
         #expect(try fixture.vault.run("check").lines.last == "clean")
     }
 

@@ -21,6 +21,14 @@ import Testing
         }
     }
 
+    @Test(arguments: ["docs/CLI.md", "docs/man/sfs.1"]) func documentsHaveEveryCommandAndOption(_ name: String) throws {
+        let root = #filePath.split(separator: "/").dropLast(3).joined(separator: "/")
+        let text = String(decoding: try FileDescriptor.open(RawPath("/\(root)/\(name)"), .readOnly).readAll(limit: 1 << 20), as: UTF8.self)
+            .replacing("\\-", with: "-")
+        for command in Program.commands { #expect(text.contains("sfs \(command.name)"), "\(name) lacks \(command.name)") }
+        for option in Option.allCases where option.help != nil { #expect(text.contains("--\(option.name)"), "\(name) lacks --\(option.name)") }
+    }
+
     @Test func version() throws {
         let outcome = try Sfs.run("--version")
         #expect(outcome.code == 0 && outcome.text == "sfs \(Program.version)\n")

@@ -32,7 +32,7 @@ public struct CrashHistory {
         self.seed = seed
         self.statesPerPoint = statesPerPoint
         generator = SeededGenerator(seed: seed)
-        limit = generator.pick([4500, 13_000, 280_000, 540_000])
+        limit = generator.pick([4500, 13_000, 280_000, 540_000, 1_600_000])
         mixture = ActionMixture(&generator, limit: limit, reads: false)
         cipher = generator.pick(CipherKind.allCases)
         isStandalone = generator.once(in: 3)
@@ -57,10 +57,11 @@ public struct CrashHistory {
         options.writesNewDataAtOnce = generator.once(in: 2)
         options.pendingLimitPerFile = generator.pick([0, 8192, 64 << 20, 64 << 20])
         options.cachedGroupsPerFile = generator.pick([0, 1, 2048])
-        trace.append("session \(session)")
+        trace.append("session \(session)\(isStandalone ? ", outside of a vault" : "")")
         let store = CrashingByteStore(image)
-        let power = generator.once(in: 3)
-        if power { store.powerOff(after: generator.number(0..<40)) }
+        if generator.once(in: 3) { store.powerOff(after: generator.number(0..<40)) }
+        let faulty = FaultyByteStore(store)
+        if generator.once(in: 3) { failOneCall(of: faulty) }
         let watch = CrashWatch(
             seed: generator.next(), statesPerPoint: statesPerPoint, confirmed: model,
             judge: CrashJudge(cipher: cipher, session: session + 1, dead: dead.union([session]), isStandalone: isStandalone))
@@ -71,8 +72,9 @@ public struct CrashHistory {
             : TestVault.context(session: session, dead: dead, cipher: cipher, options: options)
         defer { context.forgetFiles() }
         do {
-            var file = try open(store, context)
-            for _ in 0..<generator.number(1..<12) { try act(&file, store, context, watch) }
+            var file = try opened(faulty, context)
+            for _ in 0..<generator.number(1..<12) { try act(&file, faulty, context, watch) }
+            faulty.heal()
             try end(file, store, watch)
         } catch let error as Finding {
             throw error
@@ -85,12 +87,29 @@ public struct CrashHistory {
         tally.points += watch.points
     }
 
-    private func open(_ store: CrashingByteStore, _ context: ContentContext) throws -> SecureFile {
+    private mutating func failOneCall(of store: FaultyByteStore) {
+        let fault = FaultyByteStore.Fault(
+            generator.pick([.inputOutput, .noSpace]), written: generator.number(0..<257), keepsPagesWhole: true,
+            isPersistent: generator.once(in: 4))
+        let number = generator.number(0..<25)
+        trace.append("call \(number) will fail with \(fault.error)\(fault.isPersistent ? ", for ever" : "")")
+        store.failCall(number, of: fault.isPersistent ? .changes : .all, with: fault)
+    }
+
+    private func opened(_ store: FaultyByteStore, _ context: ContentContext) throws -> SecureFile {
+        do { return try open(store, context) } catch {
+            if store.failureCount == 0 { throw error }
+            store.heal()
+            return try open(store, context)
+        }
+    }
+
+    private func open(_ store: FaultyByteStore, _ context: ContentContext) throws -> SecureFile {
         isStandalone ? try SecureFile.openForWriting(store, context, path: "file") : try SecureFile.open(store, context, path: "file")
     }
 
     /// The key goes and comes back. Locked, the file is durable as it is.
-    private mutating func lockAndUnlock(_ store: CrashingByteStore, _ context: ContentContext, _ watch: CrashWatch) throws {
+    private mutating func lockAndUnlock(_ store: FaultyByteStore, _ context: ContentContext, _ watch: CrashWatch) throws {
         trace.append("lock and unlock")
         // Without one sync for all, each file is synced by itself.
         try context.lock(barrier: generator.once(in: 2) && !isStandalone ? { () throws(Errno) in try store.synchronize(attributes: false) } : nil)
@@ -99,22 +118,39 @@ public struct CrashHistory {
         try watch.check()
     }
 
-    private mutating func act(_ file: inout SecureFile, _ store: CrashingByteStore, _ context: ContentContext, _ watch: CrashWatch) throws {
+    private mutating func act(_ file: inout SecureFile, _ store: FaultyByteStore, _ context: ContentContext, _ watch: CrashWatch) throws {
+        let failures = store.failureCount
         if generator.once(in: 10) {
             trace.append("reopen in the same session")
-            if isStandalone { try file.closeStandalone() } else { try file.settle() }
-            file = try open(store, context)
+            do {
+                if isStandalone { try file.closeStandalone() } else { try file.settle() }
+                file = try opened(store, context)
+            } catch { if store.failureCount == failures { throw error } }
             return
         }
-        if generator.once(in: 10) { return try lockAndUnlock(store, context, watch) }
+        if generator.once(in: 10) {
+            do { try lockAndUnlock(store, context, watch) } catch {
+                if error is Finding || store.failureCount == failures { throw error }
+            }
+            return
+        }
         let action = mixture.next(&generator, size: model.size)
         trace.append(action.description)
         var next = model
         action.apply(to: &next)
         watch.begin(next)
-        model = next
-        try action.perform(on: file)
-        if case .synchronize = action { watch.confirm() }
+        do {
+            try action.perform(on: file)
+            model = next
+            if case .synchronize = action { watch.confirm() }
+        } catch {
+            if store.failureCount == failures { throw error }
+            trace.append("  failed: \(error)")
+            var allowed = AllowedStates(confirmed: model)
+            allowed.add(next)
+            model = try ModelFile(reading: file, allowed)
+            watch.begin(model)
+        }
         try watch.check()
     }
 

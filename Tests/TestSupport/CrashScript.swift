@@ -5,6 +5,8 @@ public struct CrashScript: Sendable, CustomStringConvertible {
     public var name: String
     /// Done first, and made durable.
     public var before: [FileAction]
+    /// Done next, by a session that a loss of power ends: what is judged is what the next session does with each state it may leave.
+    public var lost: [FileAction] = []
     public var actions: [FileAction]
     public var description: String { name }
 
@@ -31,8 +33,8 @@ public struct CrashScript: Sendable, CustomStringConvertible {
 
     public static let all: [CrashScript] = {
         var list: [CrashScript] = []
-        func add(_ name: String, _ before: [FileAction], _ actions: [FileAction]) {
-            list.append(CrashScript(name: name, before: before, actions: actions))
+        func add(_ name: String, _ before: [FileAction], lost: [FileAction] = [], _ actions: [FileAction]) {
+            list.append(CrashScript(name: name, before: before, lost: lost, actions: actions))
         }
         add("first write, inline", [], [write(0, 100)])
         add("first write, one block", [], [write(0, 4096), .flush])
@@ -98,9 +100,43 @@ public struct CrashScript: Sendable, CustomStringConvertible {
             "across groups", [write(group - 4096, 8192)],
             [write(group - 4096, 8192, 8), .settle, write(group - 100, 200, 9), .settle, .synchronize])
         add("append across groups", [write(0, 1), .truncate(group - 100)], [write(group - 100, 5000, 8), .flush, .settle])
+        let manyGroups = (0..<6).map { write(Int64($0) * group + 4096, 8192) }
+        let manyGroupsAgain = (0..<6).map { write(Int64($0) * group + 4096, 4096, UInt64(20 + $0)) }
+        add(
+            "overwrites in many groups", manyGroups,
+            manyGroupsAgain + [.settle] + (0..<6).map { write(Int64($0) * group + 5000, 10, UInt64(30 + $0)) } + [.settle])
+        add(
+            "overwrites and punches in many groups", manyGroups,
+            manyGroupsAgain + [.flush] + (0..<6).map { .punch(at: Int64($0) * group + 8192, count: 4096) } + [.flush]
+                + (0..<6).map { write(Int64($0) * group + 8192, 4096, UInt64(40 + $0)) } + [.settle])
         add(
             "a sparse file", [write(0, 100), .truncate(60 * group)],
             [write(40 * group, 4096, 8), .flush, write(40 * group + 5, 10, 9), .settle, .truncate(50), .settle])
+        let tail = [write(0, 10), write(group, 12_288)]
+        add(
+            "a shrink in group 1 is lost in part, then growth", tail, lost: [.truncate(group + 5000), .flush],
+            [.truncate(group + 9000), .flush, .settle])
+        add(
+            "a cut at a block in group 1 is lost in part, then growth", tail, lost: [.truncate(group + 4096), .flush],
+            [write(group + 9000, 100, 9), .flush, .settle])
+        add(
+            "a shrink across groups is lost in part, then growth", tail, lost: [.truncate(5000), .synchronize, .truncate(100), .flush],
+            [.truncate(3 * group), .flush, write(2 * group, 4096, 9), .settle])
+        add(
+            "growth into group 1 is lost in part, then growth", [write(0, 5000)], lost: [write(group, 12_288, 8), .flush],
+            [.truncate(group + 5000), .flush, .settle])
+        add(
+            "an append is lost in part, then an overwrite", [write(0, 5000)], lost: [write(5000, 5000, 8), .settle],
+            [write(4096, 4096, 9), .settle, write(4096, 10, 10), .settle])
+        add(
+            "an overwrite is lost in part, then others", [write(0, 8192)], lost: [write(0, 8192, 8), .settle, write(0, 8192, 9), .settle],
+            [write(0, 4096, 10), write(5000, 10, 11), .settle, .punch(at: 0, count: 4096), .settle])
+        add(
+            "leaving the inline form is lost in part, then growth", [write(0, 3000)], lost: [write(group, 5000, 8), .flush],
+            [write(3000, 3000, 9), .flush, .truncate(2 * group), .flush, .settle])
+        add(
+            "a rewrite is lost in part, then others", [write(0, 9000)], lost: [.truncate(0), write(0, 9000, 8), .flush, write(0, 100, 9), .settle],
+            [write(4096, 8192, 10), .settle, .truncate(3), .settle])
         add(
             "everything at once", [write(0, 12_000)],
             [write(4096, 4096, 8), write(12_000, 600, 9), .punch(at: 0, count: 4096), .settle, .truncate(5000), .settle])
@@ -113,20 +149,56 @@ public struct CrashScript: Sendable, CustomStringConvertible {
     public func run(past: Past, cipher: CipherKind, atOnce: Bool, limit: Int) throws -> Int {
         var options = ContentContext.Options()
         options.writesNewDataAtOnce = atOnce
+        options.cachedGroupsPerFile = atOnce ? 2048 : 0
         let prepared = try prepare(past: past, cipher: cipher, options: options)
-        let (store, session, dead) = (prepared.store, prepared.session, prepared.dead)
-        let context = prepared.context
-        let file = try prepared.file ?? SecureFile.open(store, context, path: name)
+        defer { prepared.context.forgetFiles() }
+        if lost.isEmpty { return try judge(prepared, cipher, limit) }
+
+        let file = try prepared.file ?? SecureFile.open(prepared.store, prepared.context, path: name)
+        var allowed = AllowedStates(confirmed: prepared.confirmed)
+        allowed.add(prepared.model)
+        var model = prepared.model
+        for action in lost {
+            try action.perform(on: file)
+            action.apply(to: &model)
+            allowed.add(model)
+            if case .synchronize = action { allowed.confirm() }
+        }
+        return try judgeContinuations(of: prepared, allowed, cipher, options, limit)
+    }
+
+    /// Each state that the session after ``lost`` may find, or a sample, is the past of ``actions``.
+    private func judgeContinuations(
+        of prepared: Prepared, _ allowed: AllowedStates, _ cipher: CipherKind, _ options: ContentContext.Options, _ limit: Int
+    ) throws -> Int {
+        let states = CrashStates(prepared.store.crashPoint)
+        var generator = SeededGenerator(seed: 1)
+        let (session, dead) = (prepared.session + 1, prepared.dead.union([prepared.session]))
+        let count = min(states.count, limit, 64)
+        var judged = 0
+        for number in 0..<count {
+            let image = states.count == count ? states.state(number) : states.draw(&generator)
+            let found = try CrashJudge(cipher: cipher, session: session, dead: dead).judge(image, allowed)
+            var next = prepared
+            next.store = CrashingByteStore(image)
+            next.context = TestVault.context(session: session, dead: dead, cipher: cipher, options: options)
+            defer { next.context.forgetFiles() }
+            (next.file, next.session, next.dead, next.model, next.confirmed) = (nil, session, dead, found, found)
+            do { judged += try judge(next, cipher, max(1, limit / count)) } catch { throw Finding("after state \(number) of \(count): \(error)") }
+        }
+        return judged
+    }
+
+    private func judge(_ prepared: Prepared, _ cipher: CipherKind, _ limit: Int) throws -> Int {
+        let (store, session) = (prepared.store, prepared.session)
+        let file = try prepared.file ?? SecureFile.open(store, prepared.context, path: name)
         var model = prepared.model
         let watch = CrashWatch(
             seed: 1, statesPerPoint: limit, confirmed: prepared.confirmed,
-            judge: CrashJudge(cipher: cipher, session: session + 1, dead: dead.union([session])))
-        if past == .nothingOwed { watch.begin(model) }
+            judge: CrashJudge(cipher: cipher, session: session + 1, dead: prepared.dead.union([session])))
+        watch.begin(model)
         store.observe { watch.judge($0) }
-        defer {
-            store.observe(nil)
-            context.forgetFiles()
-        }
+        defer { store.observe(nil) }
         for action in actions {
             action.apply(to: &model)
             watch.begin(model)

@@ -33,6 +33,7 @@ public struct FaultScript: Sendable {
     private func run(failing number: Int) throws -> Bool {
         var options = ContentContext.Options()
         options.writesNewDataAtOnce = atOnce
+        options.cachedGroupsPerFile = atOnce ? 2048 : 0
         options.keepsModificationTimes = atOnce
         let isReopened = past != .nothingOwed && past != .sameInstance
         let prepared = isReopened ? try script.prepare(past: past, cipher: cipher, options: options) : nil
@@ -57,7 +58,7 @@ public struct FaultScript: Sendable {
         store.failCall(number, of: kinds, with: fault)
         if past != .sameInstance { try run.open() }
         if past == .nothingOwed { for action in script.before { try run.perform(action) } }
-        for action in script.actions { try run.perform(action) }
+        for action in script.lost + script.actions { try run.perform(action) }
         try watch.check()
         if crashStates > 0 { watch.judge(crashing.crashPoint) }
         try watch.check()

@@ -83,7 +83,8 @@ public struct ActionMixture: Sendable {
             kinds += [Kind](repeating: kind, count: kind == .large || kind == .toZero ? weight / 4 : weight)
         }
         kinds.append(.write)
-        let all: [Int64] = [0, 3839, 4096, 2 * 4096, 3 * 4096, 62 * 4096, 63 * 4096, 262_144, 65 * 4096, 66 * 4096, 524_288, 129 * 4096, 21 * 262_144]
+        let groups: [Int64] = [1, 2, 3, 4, 5, 21]
+        let all: [Int64] = [0, 3839, 4096, 2 * 4096, 3 * 4096, 62 * 4096, 63 * 4096, 65 * 4096, 66 * 4096] + groups.map { $0 * 262_144 }
         let near = all.filter { $0 < limit }
         // Few places in a history, so that they meet.
         edges = (0..<generator.number(1..<5)).map { _ in generator.pick(near) } + [0]

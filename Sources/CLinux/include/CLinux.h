@@ -9,7 +9,7 @@
 #include <sys/types.h>
 #include <sys/xattr.h>
 
-extern const int CLinux_O_PATH, CLinux_O_TMPFILE, CLinux_O_NOFOLLOW, CLinux_O_DIRECTORY, CLinux_O_CLOEXEC;
+extern const int CLinux_O_NOATIME, CLinux_O_PATH, CLinux_O_TMPFILE, CLinux_O_NOFOLLOW, CLinux_O_DIRECTORY, CLinux_O_CLOEXEC;
 extern const int CLinux_AT_EMPTY_PATH, CLinux_AT_SYMLINK_NOFOLLOW, CLinux_AT_SYMLINK_FOLLOW, CLinux_AT_REMOVEDIR, CLinux_AT_FDCWD;
 extern const unsigned CLinux_RENAME_NOREPLACE, CLinux_RENAME_EXCHANGE;
 extern const int CLinux_FALLOC_FL_KEEP_SIZE, CLinux_FALLOC_FL_PUNCH_HOLE, CLinux_FALLOC_FL_ZERO_RANGE;
@@ -32,6 +32,31 @@ void *CLinux_allocate_locked(size_t length, int *locked);
 
 /// malloc_trim(0): gives freed memory back to the system.
 void CLinux_trim_memory(void);
+
+/// Keys of type "user" in the user's own keyring of the kernel: add_key(2) and keyctl(2). Each returns -1 and sets errno on failure.
+/// The serial number of the key, made or replaced.
+int32_t CLinux_key_add(const char *description, const void *payload, size_t length);
+/// The serial number of the key called `description`.
+int32_t CLinux_key_find(const char *description);
+/// Copies the payload; its length, which may be more than `capacity`.
+long CLinux_key_read(int32_t key, void *buffer, size_t capacity);
+int CLinux_key_set_permissions(int32_t key, uint32_t permissions);
+/// The key goes after `seconds`; 0: never.
+int CLinux_key_set_timeout(int32_t key, unsigned seconds);
+/// The key is gone at once.
+int CLinux_key_invalidate(int32_t key);
+long CLinux_key_describe(int32_t key, char *buffer, size_t capacity);
+
+/// Sockets of the filesystem (unix(7), streams). A listening one that only this user can connect to, mode 0600; no other thread may make files
+/// meanwhile that rely on the umask.
+int CLinux_local_listen(const char *path);
+/// A connection; sending and receiving on it fail with EAGAIN after `seconds`.
+int CLinux_local_connect(const char *path, int seconds);
+int CLinux_local_accept(int listener, int seconds);
+/// The user at the other end; -1 when it cannot be told.
+long CLinux_local_peer_user(int fd);
+/// Ends an accept that waits.
+int CLinux_local_shutdown(int fd);
 
 /// errno, as a function: the macro is not imported.
 int CLinux_errno(void);
@@ -70,5 +95,10 @@ int CLinux_unmount(const char *path, int lazy);
 void CLinux_log(const char *line);
 /// Waits until the process `pid` has ended, at most `milliseconds` (negative: without limit). Returns 1 when it has ended, 0 when not.
 int CLinux_wait_for_end(pid_t pid, int milliseconds);
+
+/// fcntl(F_OFD_SETLK): locks a byte range for this open file description without waiting; `type` is F_RDLCK, F_WRLCK or F_UNLCK.
+int CLinux_lock_range(int fd, short type, off_t start, off_t length);
+/// fcntl(F_OFD_GETLK): 1 when another open file description holds a lock that conflicts with one of `type`, 0 when none does, -1 on failure.
+int CLinux_is_range_locked(int fd, short type, off_t start, off_t length);
 
 #endif

@@ -8,16 +8,18 @@ import Synchronization
 final class FuseContext: Sendable {
     let fileSystem: any FileSystemOperations
     /// How long the kernel may remember what it is told. With one writer, this mount, that stays true until the kernel changes it itself.
-    let rememberSeconds: Double
+    var rememberSeconds: Double { fileSystem.mayBeRemembered ? stableSeconds : 0 }
+    private let stableSeconds: Double
     /// Unique number of the INIT request until its reply has gone out; 0 before and after.
     let initRequest = Atomic<UInt64>(0)
     /// The kernel can leave clearing set-id bits to us and say when (FUSE_HANDLE_KILLPRIV_V2).
     let privilegeFlagOffered = Atomic<Bool>(false)
     let workerKey: pthread_key_t
+    let kernelCache = KernelCache()
 
     init(_ fileSystem: any FileSystemOperations) {
         self.fileSystem = fileSystem
-        rememberSeconds = fileSystem.isSoleUser ? 3600 : 1
+        stableSeconds = fileSystem.isSoleUser ? 3600 : 1
         var key = pthread_key_t()
         let created = unsafe pthread_key_create(&key, nil)
         precondition(created == 0, "no thread-specific key left")

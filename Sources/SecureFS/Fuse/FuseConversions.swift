@@ -46,6 +46,7 @@ extension stat {
 extension fuse_entry_param {
     /// - Parameter seconds: How long the kernel may remember the entry and its attributes.
     init(_ entry: Entry, remember seconds: Double) {
+        let seconds = entry.node.isVolatile ? 0 : seconds
         self.init()
         ino = entry.node.rawValue
         attr = stat(entry.attributes)

@@ -33,6 +33,7 @@ final class FuseLoop: @unchecked Sendable {
     private let state: FuseLoopState
     private let watch = FuseLoopWatch()
     private let threads = Mutex<[NativeThread]>([])
+    private let workers = Mutex<[FuseWorker]>([])
     private let failure = Mutex<Errno?>(nil)
     private let onEnd: @Sendable () -> Void
 
@@ -82,12 +83,13 @@ final class FuseLoop: @unchecked Sendable {
 
     private func work() {
         let worker = FuseWorker()
+        workers.withLock { $0.append(worker) }
         context.setWorker(worker)
         while let ticket = state.becomeLeader() {
             lead(worker, ticket)
             // Not the leader any more: help as long as requests wait.
             while !state.isStopping, state.becomeLeaderIfFree().map({ lead(worker, $0) }) == nil {
-                guard case .request(let count) = device.read(into: worker.input) else { break }
+                guard case .request(let count) = take(worker) else { break }
                 run(worker, count)
             }
         }
@@ -97,7 +99,7 @@ final class FuseLoop: @unchecked Sendable {
         var spin = FuseSpin(limit: tuning.spinNanoseconds)
         var streak = 0
         while state.leads(ticket) {
-            switch device.read(into: worker.input) {
+            switch take(worker) {
             case .request(let count):
                 worker.request = RawRequest(reading: worker.input, count: count)
                 streak = spin.isLooking || worker.request.isBackground ? 0 : streak + 1
@@ -124,12 +126,26 @@ final class FuseLoop: @unchecked Sendable {
         }
     }
 
+    /// Takes a request if there is one; the worker is busy until it has been processed.
+    private func take(_ worker: FuseWorker) -> FuseDevice.Outcome {
+        worker.beBusy()
+        let outcome = device.read(into: worker.input)
+        if case .request = outcome { return outcome }
+        worker.beIdle()
+        return outcome
+    }
+
     private func run(_ worker: FuseWorker, _ count: Int) {
         worker.request = RawRequest(reading: worker.input, count: count)
         process(worker, count)
     }
 
     private func process(_ worker: FuseWorker, _ count: Int) {
+        defer {
+            // While the key goes, or is away, no plaintext stays behind.
+            if !context.fileSystem.mayBeRemembered { worker.wipe() }
+            worker.beIdle()
+        }
         unsafe worker.input.withPointer(0..<count) { bytes in
             var buffer = unsafe fuse_buf()
             unsafe buffer.size = count
@@ -153,6 +169,14 @@ final class FuseLoop: @unchecked Sendable {
         stop()
         onEnd()
     }
+
+    // MARK: From other threads
+
+    /// Waits until every request that has been begun is answered.
+    func waitForRequests() { for worker in workers.withLock({ $0 }) { worker.whileIdle {} } }
+
+    /// Wipes the memory of all threads, each when it has answered the request in hand.
+    func wipeBuffers() { for worker in workers.withLock({ $0 }) { worker.whileIdle { worker.wipe() } } }
 
     // MARK: The watch
 

@@ -1,3 +1,4 @@
+import SecureFileCore
 import Synchronization
 
 /// Sees to it that a leader that is stuck in a request thought to be short does not keep others waiting.

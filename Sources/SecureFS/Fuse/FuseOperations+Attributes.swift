@@ -8,7 +8,7 @@ func installAttributeOperations(_ operations: inout fuse_lowlevel_ops) {
         unsafe answer(raw) { context, _ throws(Errno) in
             try context.fileSystem.attributes(of: NodeID(rawValue: node))
         } _: { context, request, attributes in
-            request.reply(attributes, remember: context.rememberSeconds)
+            request.reply(attributes, remember: NodeID(rawValue: node).isVolatile ? 0 : context.rememberSeconds)
         }
     }
     unsafe operations.setattr = { raw, node, attributes, bits, info in
@@ -18,7 +18,7 @@ func installAttributeOperations(_ operations: inout fuse_lowlevel_ops) {
             let change = AttributeChange(values, bits: bits, killsPrivileges: context.worker.request.killsPrivileges)
             return try context.fileSystem.setAttributes(of: NodeID(rawValue: node), opened, change)
         } _: { context, request, attributes in
-            request.reply(attributes, remember: context.rememberSeconds)
+            request.reply(attributes, remember: NodeID(rawValue: node).isVolatile ? 0 : context.rememberSeconds)
         }
     }
     unsafe operations.statfs = { raw, _ in

@@ -23,6 +23,8 @@ func installFileOperations(_ operations: inout fuse_lowlevel_ops) {
             let kills = context.worker.request.killsPrivileges
             let span = unsafe Span<UInt8>(_unsafeBytes: bytes)
             try context.fileSystem.write(NodeID(rawValue: node), opened, span, at: Int64(offset), killsPrivileges: kills)
+            // The set-id bits went with it, which the kernel leaves us to tell.
+            if kills { context.kernelCache.forgetAttributes(node) }
         } _: { _, request, _ in
             request.reply(written: count)
         }
@@ -51,6 +53,8 @@ func installFileOperations(_ operations: inout fuse_lowlevel_ops) {
         unsafe answer(raw) { context, _ throws(Errno) in
             guard whence == CLinux_SEEK_DATA || whence == CLinux_SEEK_HOLE else { throw .invalidArgument }
             let target: SeekTarget = whence == CLinux_SEEK_DATA ? .data : .hole
+            // What only the kernel has is no hole: `cp` of a file that is still open would leave it out.
+            if context.fileSystem.isSoleUser { context.kernelCache.flush(node) }
             return try context.fileSystem.seek(NodeID(rawValue: node), opened, from: Int64(offset), to: target)
         } _: { _, request, found in
             request.reply(offset: found)
@@ -62,7 +66,9 @@ func installFileOperations(_ operations: inout fuse_lowlevel_ops) {
 private func opened(_ info: fuse_file_info, _ handle: HandleID, _ context: FuseContext) -> fuse_file_info {
     var info = info
     info.fh = handle.rawValue
-    info.keep_cache = context.fileSystem.isSoleUser ? 1 : 0
+    info.keep_cache = context.fileSystem.isSoleUser && !handle.isVolatile ? 1 : 0
+    // Others change it too: each call is to reach us.
+    if handle.isVolatile { info.direct_io = 1 }
     return info
 }
 

@@ -23,9 +23,13 @@ final class FuseSession: @unchecked Sendable {
             throw MountFailure(message: FuseMessages.last ?? "the mount options are not accepted: \(argument)")
         }
         unsafe session = made
+        unsafe context.kernelCache.attach(made)
     }
 
-    deinit { unsafe fuse_session_destroy(session) }
+    deinit {
+        context.kernelCache.detach()
+        unsafe fuse_session_destroy(session)
+    }
 
     private static func make(_ argument: String, _ context: FuseContext) -> OpaquePointer? {
         var operations = fuse_lowlevel_ops()
@@ -58,6 +62,32 @@ final class FuseSession: @unchecked Sendable {
         let loop = try unsafe FuseLoop(session, fd: fuse_session_fd(session), context, options.tuning, onEnd: onEnd)
         try loop.start()
         return loop
+    }
+
+    // MARK: The kernel's caches
+
+    /// The kernel asks for an inode's attributes before it uses them again.
+    func forgetAttributes(of node: NodeID) { _ = unsafe fuse_lowlevel_notify_inval_inode(session, node.rawValue, -1, 0) }
+
+    /// The kernel writes what it holds of an inode's content, and keeps nothing of it.
+    func forgetContent(of node: NodeID) { _ = unsafe fuse_lowlevel_notify_inval_inode(session, node.rawValue, 0, 0) }
+
+    /// The kernel forgets an entry, and whatever it knows below it.
+    func forgetEntry(_ name: [UInt8], in parent: NodeID) {
+        let terminated = name + [0]
+        unsafe terminated.withUnsafeBytes { bytes in
+            guard let start = unsafe bytes.baseAddress?.assumingMemoryBound(to: CChar.self) else { return }
+            _ = unsafe fuse_lowlevel_notify_inval_entry(session, parent.rawValue, start, name.count)
+        }
+    }
+
+    /// The kernel forgets all entries, missing ones too (FUSE_NOTIFY_INC_EPOCH, Linux 6.16). libfuse 3.14 does not know the message.
+    ///
+    /// - Returns: false where the kernel does not know it either.
+    func forgetAllEntries() -> Bool {
+        var message = fuse_out_header(len: UInt32(MemoryLayout<fuse_out_header>.size), error: 8, unique: 0)
+        let sent = unsafe write(fuse_session_fd(session), &message, MemoryLayout<fuse_out_header>.size)
+        return sent == MemoryLayout<fuse_out_header>.size
     }
 
     /// Closes the device and, where the mount is still there, detaches it. Only when no thread serves it any more.

@@ -1,17 +1,44 @@
 import CFuse
 import Glibc
 import SecureFileCore
+import Synchronization
 
 /// What one thread of the loop keeps: the request it works on, and the memory replies are made in.
-final class FuseWorker {
+final class FuseWorker: @unchecked Sendable {
     /// Bytes of the largest request: 1 MiB of data and the headers before it.
     static let largestData = 1 << 20
     static let inputBytes = largestData + 4096
 
     let input = PageBuffer(uninitialized: FuseWorker.inputBytes)
-    private(set) lazy var output = PageBuffer(uninitialized: FuseWorker.largestData)
+    private(set) lazy var output = {
+        hasOutput = true
+        return PageBuffer(uninitialized: FuseWorker.largestData)
+    }()
+    private var hasOutput = false
+    /// The thread is at work on a request, or whoever wipes has the buffers.
+    private let busy = Atomic<Bool>(false)
     /// What libfuse 3.14 does not pass on of the request in hand.
     var request = RawRequest()
+
+    /// Called by the thread before it takes a request: the buffers are its own until ``beIdle()``.
+    @inline(__always)
+    func beBusy() { while busy.exchange(true, ordering: .acquiring) { sched_yield() } }
+
+    @inline(__always)
+    func beIdle() { busy.store(false, ordering: .releasing) }
+
+    /// Runs `body` while the thread is not at work; waits for the request it has in hand.
+    func whileIdle(_ body: () -> Void) {
+        while busy.exchange(true, ordering: .acquiring) { usleep(50) }
+        body()
+        beIdle()
+    }
+
+    /// Leaves nothing of earlier requests in the buffers.
+    func wipe() {
+        input.zero(0..<input.count)
+        if hasOutput { output.zero(0..<output.count) }
+    }
 
     func output(atLeast count: Int) -> PageBuffer { count <= output.count ? output : PageBuffer(uninitialized: count) }
 }
@@ -55,7 +82,7 @@ extension RawRequest {
             killsPrivileges = input.load(at: 52, as: UInt32.self) & UInt32(FUSE_OPEN_KILL_SUIDGID) != 0
         case FUSE_READ where count >= 64:
             isSlow = input.load(at: 56, as: UInt32.self) > UInt32(RawRequest.smallData)
-        case FUSE_FSYNC, FUSE_FSYNCDIR, FUSE_FALLOCATE, FUSE_COPY_FILE_RANGE:
+        case FUSE_FSYNC, FUSE_FSYNCDIR, FUSE_FALLOCATE, FUSE_COPY_FILE_RANGE, FUSE_LSEEK:
             isSlow = true
         case FUSE_RELEASE, FUSE_RELEASEDIR, FUSE_FORGET, FUSE_BATCH_FORGET, FUSE_INTERRUPT:
             isBackground = true

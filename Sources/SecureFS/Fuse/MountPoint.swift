@@ -9,26 +9,31 @@ package enum MountPoint {
         while unsafe path.withCString({ unsafe CLinux_is_dead_mount($0) }) != 0 {
             if geteuid() == 0 {
                 if unsafe path.withCString({ unsafe CLinux_unmount_detach($0) }) != 0 { return }
-            } else if !runFusermount(["-u", "-z", "-q", "--"], path) {
+            } else if run(["fusermount3", "-u", "-z", "-q", "--"], path) != .succeeded {
                 return
             }
         }
     }
 
     /// Unmounts as umount(8) does: waits until all is written, and refuses while the mount is in use.
+    ///
+    /// By another process: the call waits for the mount's own server, without a way to interrupt it. A server that made it itself and was
+    /// killed meanwhile would neither answer nor end, and everybody who uses the mount would hang with it.
     package static func unmount(_ path: RawPath) -> Bool {
-        if geteuid() == 0 { return unsafe path.withCString { unsafe umount2($0, 0) } == 0 }
-        return runFusermount(["-u", "-q", "--"], path)
+        switch run(["fusermount3", "-u", "-q", "--"], path) {
+        case .succeeded: true
+        case .failed: false
+        case .notStarted: unsafe path.withCString { unsafe umount2($0, 0) } == 0
+        }
     }
 
-    /// Has everything the kernel still holds of the mount written to its server.
-    static func synchronize(_ path: RawPath) {
-        guard let root = try? FileDescriptor.open(path, [.readOnly, .directory]) else { return }
-        try? root.synchronizeFilesystem()
-    }
+    /// Has everything the kernel still holds of the mount written to its server; by another process too.
+    static func synchronize(_ path: RawPath) { _ = run(["sync", "-f", "--"], path) }
 
-    private static func runFusermount(_ arguments: [String], _ path: RawPath) -> Bool {
-        let words = (["fusermount3"] + arguments).map { Array($0.utf8) + [0] } + [Array(path.bytes) + [0]]
+    private enum Outcome { case succeeded, failed, notStarted }
+
+    private static func run(_ arguments: [String], _ path: RawPath) -> Outcome {
+        let words = arguments.map { Array($0.utf8) + [0] } + [Array(path.bytes) + [0]]
         // One block of memory with all words one behind the other, so that no pointer outlives what it points to.
         var block = words.flatMap { $0.map { CChar(bitPattern: $0) } }
         var starts: [Int] = []
@@ -41,13 +46,13 @@ package enum MountPoint {
         let started = unsafe block.withUnsafeMutableBufferPointer { memory in
             guard let base = memory.baseAddress else { return ENOMEM }
             var vector: [UnsafeMutablePointer<CChar>?] = unsafe starts.map { unsafe base + $0 } + [nil]
-            return unsafe posix_spawnp(&child, "fusermount3", nil, nil, &vector, environ)
+            return unsafe posix_spawnp(&child, base, nil, nil, &vector, environ)
         }
-        guard started == 0 else { return false }
+        guard started == 0 else { return .notStarted }
         var status: Int32 = 0
         while unsafe waitpid(child, &status, 0) < 0 {
-            if CLinux_errno() != EINTR { return false }
+            if CLinux_errno() != EINTR { return .failed }
         }
-        return status == 0
+        return status == 0 ? .succeeded : .failed
     }
 }

@@ -16,13 +16,15 @@ package enum MountServer {
     static var descriptorLimit: Int { Int(clamping: sysconf(Int32(_SC_OPEN_MAX))) }
 
     package static var isRoot: Bool { geteuid() == 0 }
+    static var user: UInt32 { geteuid() }
 
     /// - Parameters:
     ///   - start: Starts threads of the file system's own: when the signals that end the mount are blocked.
-    ///   - ready: Called once the mount is there and served.
+    ///   - served: Given the kernel's caches once the mount is there and served; nil before it ends.
+    ///   - ready: Called after that.
     package static func serve(
         _ fileSystem: any FileSystemOperations, at mountPoint: RawPath, _ options: MountOptions,
-        start: () throws(Errno) -> Void = { () throws(Errno) in }, ready: () -> Void
+        start: () throws(Errno) -> Void = { () throws(Errno) in }, served: ((any KernelCaches)?) -> Void = { _ in }, ready: () -> Void
     ) throws(MountFailure) {
         var signals = SignalWaiter()
         MountPoint.clearDead(mountPoint)
@@ -41,11 +43,13 @@ package enum MountServer {
             session.unmount()
             throw MountFailure(message: "cannot start the threads that serve the mount: \(error)")
         }
+        served(MountCaches(session: session, loop: loop))
         ready()
         while !ended.flag.load(ordering: .acquiring) {
             _ = signals.wait()
             if !ended.flag.load(ordering: .acquiring) { end(session, loop, ended) }
         }
+        served(nil)
         loop.stop()
         let failure = loop.join()
         session.unmount()

@@ -62,6 +62,7 @@ extension ContentContext {
                 throw error
             }
             lanes.removeAll()
+            pages.removeAll()
             keyed.withLock { keyed in
                 keyed.contentKey = nil
                 keyed.isGoing = false

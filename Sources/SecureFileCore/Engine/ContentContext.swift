@@ -14,15 +14,17 @@ public final class ContentContext: Sendable {
         public var keepsModificationTimes = false
         /// New data goes to the store at the end of each write rather than at ``SecureFile/flush()``.
         public var writesNewDataAtOnce = false
+        /// Large reads and batches are done by several threads at once. Not for a caller with threads of its own for each core.
+        public var usesHelpers = false
         public init() {}
     }
 
     public let keyID: UInt64
     let cipher: CipherKind
-    public let session: SessionRule
+    private let sessionRule: Mutex<SessionRule>
     /// The files are outside of a vault, each with a session of its own. FORMAT section 8.2.
     let isStandalone: Bool
-    let options: Options
+    package let options: Options
     let lanes = LanePool()
     let pages = PagePool()
     /// Takes a line about something that was accepted leniently, or failed in the background; never a name or content of the user.
@@ -44,7 +46,7 @@ public final class ContentContext: Sendable {
         keyed = Mutex(Keyed(contentKey: contentKey))
         self.keyID = keyID
         self.cipher = cipher
-        self.session = session
+        sessionRule = Mutex(session)
         isStandalone = false
         self.options = options
         self.log = log
@@ -58,11 +60,17 @@ public final class ContentContext: Sendable {
         keyed = Mutex(Keyed(contentKey: contentKey))
         self.keyID = keyID
         self.cipher = cipher
-        session = SessionRule(current: .none)
+        sessionRule = Mutex(SessionRule(current: .none))
         isStandalone = true
         self.options = options
         self.log = log
     }
+
+    /// Which session writes, and whose files are read leniently.
+    public var session: SessionRule { sessionRule.withLock { $0 } }
+
+    /// For a reader beside a writer, whose sessions come and go: files opened from now on follow `rule`.
+    public func follow(_ rule: SessionRule) { sessionRule.withLock { $0 = rule } }
 
     /// Whether a write to the store failed after which its files may be only what a loss of power leaves: then the session must not end as clean.
     public var hasFailed: Bool { failure.load(ordering: .relaxed) }

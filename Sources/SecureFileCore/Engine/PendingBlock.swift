@@ -30,6 +30,9 @@ final class PagePool: Sendable {
         free.withLock { if $0.count < limit { $0.append(page) } }
     }
 
+    /// Lets all pages go.
+    func removeAll() { free.withLock { $0.removeAll() } }
+
     /// Lets half of the pages go; says whether there are more.
     func trim() -> Bool {
         free.withLock { pages in

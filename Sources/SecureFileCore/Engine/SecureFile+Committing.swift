@@ -84,6 +84,7 @@ extension SecureFile {
     /// What follows from a sync of the store, with no page dirty: cleared blocks are nobody's any more.
     func noteStoreSynced() {
         epoch += 1
+        hasUnsyncedWrites = false
         if isStamped { foreignSize = nil }
         if form != .empty { isOwed = true }
         performPunches()
@@ -106,6 +107,8 @@ extension SecureFile {
         cutFloor = nil
         if isCutBarred { return }
         if backingLength > expectedBackingLength { try setBackingLength(expectedBackingLength) }
+        // Excess that an earlier session left: nothing in the file would tell the next instance that its cut may still be lost.
+        if !isStamped { try makeGroupCutDurable() }
     }
 
     /// Makes sure that page 0 on the disk names this session, before anything is changed that another session's strict rules would misread.

@@ -18,6 +18,9 @@ extension SecureFile {
     /// Whether the disk may still have metadata pages past the end of the backing file.
     private var mayHaveGroupsPastEnd: Bool { groupCutEpoch == epoch || worstEpoch == epoch }
 
+    /// Before it is forgotten that groups were cut off.
+    func makeGroupCutDurable() throws(SecureFileError) { if groupCutEpoch == epoch { try syncStore(attributes: false) } }
+
     /// Makes the block the file ends in, and the entries of its group, end where the file does; says whether there was something to change.
     func settleEnd() throws(SecureFileError) -> Bool {
         let hasCleared = try clearStaleEntries(from: ContentGeometry.endBlock(plaintextSize))
@@ -29,7 +32,10 @@ extension SecureFile {
     /// Before the backing file is cut to the recorded size: what is good of the last block must not go with it. Where that is not known, there
     /// will be no cut.
     func settleEndBeforeCut() throws(SecureFileError) {
-        guard isTailUnchecked, form == .grouped else { return }
+        guard form == .grouped else { return }
+        // Whoever opens the file next in this session must know that it did something to it: see `mayHaveGroupsPastEnd`.
+        if foreignSize != nil, !isStamped, let header { markDirty(header) }
+        guard isTailUnchecked else { return }
         do throws(SecureFileError) {
             _ = try settleEnd()
         } catch {

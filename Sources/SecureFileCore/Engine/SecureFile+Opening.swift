@@ -8,7 +8,7 @@ extension SecureFile {
         if got < ContentGeometry.headSize || page.buffer.isZero(0..<got) {
             // Outside of a vault whatever does not begin as ours is somebody else's, zeros too.
             if context.isStandalone, got < 8 || !page.hasMagic { throw defect(.notSecureFile) }
-            return try becomeEmpty(orThrow: damaged(nil, "the first page is missing"))
+            return try becomeEmpty(orThrow: damaged(BlockIndex(0), "the first page is missing"))
         }
         do {
             try page.checkHead(of: .zero)
@@ -31,16 +31,18 @@ extension SecureFile {
         case .grouped: try openGrouped(page, got)
         }
         // FORMAT section 3.3: found out last, so that the flag is authentic.
-        if !context.isStandalone, page.flags.contains(.standalone) { throw damaged(nil, "a file from outside of a vault lies in it") }
+        if !context.isStandalone, page.flags.contains(.standalone) { throw damaged(BlockIndex(0), "a file from outside of a vault lies in it") }
         noteSession(page.session)
         backingDisagreed = !isLenient && backingLength != expectedBackingLength
     }
+
+    private func truncated(at block: BlockIndex) -> SecureFileError { SecureFileError(.truncated, "the file was cut", path: path, block: block) }
 
     private func defect(_ defect: MetadataPage.Defect) -> SecureFileError {
         switch defect {
         case .notSecureFile: SecureFileError(.notSecureFile, "is not a file of SecureFS", path: path)
         case .unsupportedVersion: SecureFileError(.unsupportedVersion, "was made by a newer version of SecureFS", path: path)
-        case .malformed: damaged(nil, "the first page is damaged")
+        case .malformed: damaged(BlockIndex(0), "the first page is damaged")
         }
     }
 
@@ -72,7 +74,7 @@ extension SecureFile {
         form = .inline
         let count = Int(plaintextSize.rawValue)
         guard got >= ContentGeometry.headSize + count else {
-            let error = SecureFileError(.truncated, "the file was cut", path: path)
+            let error = truncated(at: BlockIndex(0))
             if isLenient { return try becomeEmpty(orThrow: error) }
             throw error
         }
@@ -86,14 +88,14 @@ extension SecureFile {
     private func openGrouped(_ page: MetadataPage, _ got: Int) throws(SecureFileError) {
         form = .grouped
         guard got == ContentGeometry.blockSize else {
-            let error = SecureFileError(.truncated, "the file was cut inside its first page", path: path)
+            let error = truncated(at: BlockIndex(0))
             if isLenient { return try becomeEmpty(orThrow: error) }
             throw error
         }
         try verify(page, inline: nil)
         if backingLength < expectedBackingLength {
-            guard isLenient else { throw SecureFileError(.truncated, "the file was cut", path: path) }
             let holds = ContentGeometry.size(backingLength: backingLength)
+            guard isLenient else { throw truncated(at: BlockIndex(holds.rawValue >> 12)) }
             context.log("\(path): \(plaintextSize.rawValue) bytes recorded, \(holds.rawValue) were made durable")
             plaintextSize = min(plaintextSize, holds)
         }
@@ -107,7 +109,7 @@ extension SecureFile {
             }
         } catch {
             guard error == .authentication else { throw failure(error) }
-            throw damaged(inline == nil ? nil : BlockIndex(0), "the first page is damaged")
+            throw damaged(BlockIndex(0), "the first page is damaged")
         }
         if inline == nil {
             do { try page.checkSlots() } catch { throw defect(error) }

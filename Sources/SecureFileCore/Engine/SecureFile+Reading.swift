@@ -1,3 +1,5 @@
+import Synchronization
+
 extension SecureFile {
     /// Reads under the shared lock.
     func readLocked(_ offset: ByteOffset, _ count: Int, _ buffer: PageBuffer, _ bufferOffset: Int) throws(SecureFileError) -> Int {
@@ -12,13 +14,34 @@ extension SecureFile {
             buffer.copy(Int(offset.rawValue)..<Int(offset.rawValue) + wanted, of: inlineContent, to: bufferOffset)
         case .grouped:
             do throws(SecureFileError) {
-                try readBlocks(offset, wanted, buffer, bufferOffset)
+                if context.options.usesHelpers, wanted >= 1 << 19 {
+                    try readInParts(offset, wanted, buffer, bufferOffset)
+                } else {
+                    try readBlocks(offset, wanted, buffer, bufferOffset)
+                }
             } catch {
                 buffer.zero(bufferOffset..<bufferOffset + wanted)
                 throw error
             }
         }
         return wanted
+    }
+
+    /// The same by several threads, in parts that end where a group does.
+    private func readInParts(_ offset: ByteOffset, _ wanted: Int, _ buffer: PageBuffer, _ bufferOffset: Int) throws(SecureFileError) {
+        let first = offset.rawValue / ContentGeometry.groupSize
+        let end = offset.rawValue + Int64(wanted)
+        let parts = Int((end - 1) / ContentGeometry.groupSize - first) + 1
+        let failures = Mutex<[Int: SecureFileError]>([:])
+        Crew.shared.forEach(parts) { part in
+            let from = max(offset.rawValue, (first + Int64(part)) * ContentGeometry.groupSize)
+            let to = min(end, (first + Int64(part) + 1) * ContentGeometry.groupSize)
+            do throws(SecureFileError) {
+                try self.readBlocks(ByteOffset(from), Int(to - from), buffer, bufferOffset + Int(from - offset.rawValue))
+            } catch { failures.withLock { $0[part] = error } }
+        }
+        // The one that reading in order would have met.
+        if let failure = failures.withLock({ $0.min { $0.key < $1.key }?.value }) { throw failure }
     }
 
     private func readBlocks(_ offset: ByteOffset, _ wanted: Int, _ buffer: PageBuffer, _ bufferOffset: Int) throws(SecureFileError) {

@@ -7,7 +7,11 @@ extension SecureFile {
     public static func openForWriting(_ store: any ByteStore, _ context: ContentContext, path: String) throws(SecureFileError) -> SecureFile {
         let file = try open(store, context, path: path)
         file.lock.writing { file.isOpenForWriting = true }
-        try file.settleForGood()
+        do throws(SecureFileError) { try file.settleForGood() } catch {
+            // Nobody gets this instance: what it holds must not come to the store later, over what another has written.
+            file.lock.writing { file.giveUpContent() }
+            throw error
+        }
         return file
     }
 
@@ -36,13 +40,16 @@ extension SecureFile {
             return
         }
         // Page 0 may say that all is well only when it is: everything else reaches the disk before.
-        if isUnsettled || isStamped { try synchronizeLocked(attributes: false) }
+        if isUnsettled || isStamped && hasUnsyncedWrites { try synchronizeLocked(attributes: false) }
+        try makeGroupCutDurable()
         guard let header, isOwn(header.page.session) else { return }
         endsSession = true
-        defer { endsSession = false }
+        // Also after an error: the page may be there, in the cache of the system or on the disk.
+        defer {
+            (endsSession, isStamped) = (false, false)
+            foreignSize = plaintextSize
+        }
         try writePage(header)
-        isStamped = false
-        foreignSize = plaintextSize
     }
 
     /// The session page 0 names from the next seal on.

@@ -33,7 +33,7 @@ extension SecureFile {
     /// - Throws: ``SecureFileError`` where it cannot be written; then nothing is given up.
     func suspend(isSynced: Bool, discardingUnwritten: Bool) throws(SecureFileError) {
         try lock.writing { () throws(SecureFileError) in
-            if isSuspended { return }
+            if isSuspended { return try syncSuspended(isSynced) }
             do throws(SecureFileError) {
                 try keepingModificationTime { () throws(SecureFileError) in try bringToStore(isSynced) }
                 wasSyncedAtSuspension = isSynced
@@ -48,6 +48,13 @@ extension SecureFile {
         }
     }
 
+    /// The lock before this one may have failed in its sync, after this file was brought to the store.
+    private func syncSuspended(_ isSynced: Bool) throws(SecureFileError) {
+        if !isSynced || wasSyncedAtSuspension { return }
+        try onStore("could not sync") { () throws(Errno) in try store.synchronize(attributes: false) }
+        wasSyncedAtSuspension = true
+    }
+
     private func bringToStore(_ isSynced: Bool) throws(SecureFileError) {
         if context.isStandalone {
             try endSession()
@@ -57,6 +64,7 @@ extension SecureFile {
         }
         try commitPending()
         if isSynced || needsSyncToSettle { try synchronizeLocked(attributes: false) }
+        if isSynced { try makeGroupCutDurable() }
     }
 
     /// The caller of ``suspend(isSynced:discardingUnwritten:)`` has made durable what it brought to the store.
@@ -65,13 +73,13 @@ extension SecureFile {
     }
 
     /// Leaves nothing in memory but the size. Keys and buffers are wiped as their last references go.
-    private func giveUpContent() {
+    func giveUpContent() {
         for block in pending.keys { release(block) }
         pending.removeAll()
         groups.removeAll()
         (form, backingLength) = (.empty, 0)
         (header, inlineContent, fileKey, commit) = (nil, nil, nil, nil)
-        (isOwed, isLenient, isInlineDirty, isStamped, isTailUnchecked) = (false, false, false, false, false)
+        (isOwed, isLenient, isInlineDirty, isStamped, isTailUnchecked, isCutBarred) = (false, false, false, false, false, false)
         (foreignSize, cutFloor, worstEpoch) = (nil, nil, nil)
         dirtyGroupCount = 0
         deferredPunches.removeAll()

@@ -64,7 +64,7 @@ extension SecureFile {
             header.seals += 1
             slot = sealed
         }
-        if isOwed, length > 0 || hasExcess { try syncStore(attributes: false) }
+        if isOwed { try syncStore(attributes: false) }
         header.page.buffer.zero(ContentGeometry.headSize..<ContentGeometry.blockSize)
         header.page.form = .grouped
         markDirty(header)

@@ -66,11 +66,14 @@ public final class SecureFile: @unchecked Sendable {
     let forgottenEpoch = Atomic<UInt64>(0)
     /// Entries past the end, or a tail block longer than the size says, have not been looked for yet.
     var isTailUnchecked = false
+    /// The store was written or cut since its last sync.
+    var hasUnsyncedWrites = true
     /// The last block is damaged: what lies behind it stays, as it may be part of it.
     var isCutBarred = false
     /// Groups above 0 whose page is dirty.
     var dirtyGroupCount = 0
-    /// The keys have been given up and nothing is in memory but the size: the content is read anew before the next call. ``suspend(isSynced:discardingUnwritten:)``.
+    /// The keys have been given up and nothing is in memory but the size: the content is read anew before the next
+    /// call. ``suspend(isSynced:discardingUnwritten:)``.
     var isSuspended = false
     /// While suspended: everything written is known to be durable.
     var wasSyncedAtSuspension = false
@@ -113,6 +116,11 @@ public final class SecureFile: @unchecked Sendable {
 
     /// The plaintext size; of a file whose key is locked away, what it was then.
     public var size: ByteCount { lock.reading { plaintextSize } }
+
+    /// The plaintext size, where the key is there.
+    ///
+    /// - Throws: `.keyNotAvailable`; as ``open(_:_:path:)`` where the file has to be read anew.
+    public func knownSize() throws(SecureFileError) -> ByteCount { try reading { () throws(SecureFileError) in plaintextSize } }
 
     /// Whether anything is still to be written to the store: until then this instance must be kept and used for the file.
     public var hasPendingWrites: Bool { lock.reading { isUnsettled } }

@@ -9,6 +9,7 @@ public struct SecureFileError: Error, Sendable, CustomStringConvertible {
             case closed, notFound, alreadyExists, permissionDenied, noSpace, system
             case notSecureFile, unsupportedVersion, wrongKey, keyNotAvailable, damaged, truncated
             case limitExceeded, invalidArgument, inUse, notAVault, readOnly, regularFileOnly, tampered
+            case keyAbsent, keyRetired, notSupported
         }
         package let kind: Kind
         package init(kind: Kind) { self.kind = kind }
@@ -42,6 +43,12 @@ public struct SecureFileError: Error, Sendable, CustomStringConvertible {
         public static let regularFileOnly = Code(kind: .regularFileOnly)
         /// The configuration does not belong to its key: somebody changed it on purpose.
         public static let tampered = Code(kind: .tampered)
+        /// No key has been given yet.
+        public static let keyAbsent = Code(kind: .keyAbsent)
+        /// The key has been given up for good.
+        public static let keyRetired = Code(kind: .keyRetired)
+        /// An operation that secure files do not have, or that the kernel does not offer.
+        public static let notSupported = Code(kind: .notSupported)
         public var name: String { kind.rawValue }
     }
 
@@ -100,7 +107,9 @@ public struct SecureFileError: Error, Sendable, CustomStringConvertible {
         case .alreadyExists: .exists
         case .permissionDenied, .wrongKey: .accessDenied
         case .noSpace: .noSpace
-        case .keyNotAvailable: .noKey
+        case .keyNotAvailable, .keyAbsent: .noKey
+        case .keyRetired: .keyRevoked
+        case .notSupported: .notSupported
         case .limitExceeded: .fileTooLarge
         case .invalidArgument, .notAVault: .invalidArgument
         case .inUse: .busy

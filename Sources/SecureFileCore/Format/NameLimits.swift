@@ -6,7 +6,7 @@ enum NameLimits {
     static let shortName = 175
     /// Bytes of the longest attribute name, and of the longest that is stored as itself, encrypted.
     static let attribute = 255
-    static let shortAttribute = 167
+    static let shortAttribute = 164
     /// Bytes that SIV adds.
     static let sivOverhead = 16
 

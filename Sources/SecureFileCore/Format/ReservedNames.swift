@@ -4,6 +4,7 @@ enum ReservedNames {
     static let session = RawPath("sfs.session")
     static let lock = RawPath("sfs.lock")
     static let links = RawPath("sfs.links")
+    static let stores = RawPath("sfs.stores")
     static let directoryID = RawPath("sfs.dir")
     static let directoryAttribute = RawPath("user.sfs.dir")
 

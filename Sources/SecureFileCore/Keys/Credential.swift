@@ -33,6 +33,11 @@ public enum Credential: Sendable {
     }
 }
 
+extension Credential {
+    /// - Throws: as ``validate()``.
+    package func check() throws(SecureFileError) { try validate() }
+}
+
 extension Vault {
     public typealias Credential = SecureFileCore.Credential
 }

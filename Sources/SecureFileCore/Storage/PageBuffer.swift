@@ -1,3 +1,5 @@
+import FoundationEssentials
+
 /// Memory of a fixed length at a cache line boundary: what the stores read into and write from, and what blocks are sealed in and opened into.
 ///
 /// The owner of the buffer is its only user at a time: it has no lock. It is wiped when it goes.
@@ -91,11 +93,36 @@ public final class PageBuffer: @unchecked Sendable {
         return unsafe UnsafeRawBufferPointer(start: base + range.lowerBound, count: range.count).allSatisfy { $0 == 0 }
     }
 
+    /// Whether the first `count` bytes are those of `other`.
+    func equals(_ other: PageBuffer, count: Int) -> Bool {
+        check(0..<count)
+        other.check(0..<count)
+        return unsafe UnsafeRawBufferPointer(start: base, count: count).elementsEqual(UnsafeRawBufferPointer(start: other.base, count: count))
+    }
+
     /// The bytes `range` as a span, for the time of the closure.
     @inline(__always)
     public func withSpan<R, E: Error>(_ range: Range<Int>, _ body: (Span<UInt8>) throws(E) -> R) throws(E) -> R {
         check(range)
         let span = unsafe Span<UInt8>(_unsafeStart: (base + range.lowerBound).assumingMemoryBound(to: UInt8.self), count: range.count)
         return try body(span)
+    }
+
+    /// The first `count` bytes as `Data`. More than a page is not copied: the buffer becomes its memory, and is wiped when it goes. The caller
+    /// gives the buffer up.
+    func data(count: Int) -> Data {
+        check(0..<count)
+        if count <= 4096 { return unsafe Data(bytes: base, count: count) }
+        return unsafe Data(bytesNoCopy: base, count: count, deallocator: .custom { _, _ in withExtendedLifetime(self) {} })
+    }
+
+    /// Copies the bytes `range` to the front of `target`, which has room for them.
+    func copy(_ range: Range<Int>, to target: inout MutableSpan<UInt8>) {
+        check(range)
+        precondition(target.count >= range.count)
+        if range.isEmpty { return }
+        unsafe target.withUnsafeMutableBytes { target in
+            unsafe target.baseAddress!.copyMemory(from: base + range.lowerBound, byteCount: range.count)
+        }
     }
 }

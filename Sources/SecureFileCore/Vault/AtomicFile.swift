@@ -9,6 +9,8 @@ enum AtomicFile {
     /// returns. A file that is replaced keeps its owner, group and permissions; a new one gets `permissions`.
     static func replace(_ name: RawPath, in directory: FileDescriptor, with content: [UInt8], permissions: UInt32) throws(Errno) {
         let temporary = try temporaryName()
+        // The user's directory has not changed: its time of modification is the user's.
+        let before = try? directory.status().modified
         do throws(Errno) {
             let file = try directory.open(temporary, [.writeOnly, .create, .exclusive, .noFollow], permissions: permissions)
             try keepAttributes(of: name, in: directory, file, permissions)
@@ -16,6 +18,7 @@ enum AtomicFile {
             try file.synchronize()
             try file.close()
             try directory.rename(temporary, to: directory, name)
+            if let before { try? directory.setTimes(accessed: .keep, modified: .to(before)) }
         } catch {
             try? directory.remove(temporary)
             throw error

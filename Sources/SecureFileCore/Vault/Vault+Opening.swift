@@ -12,21 +12,40 @@ extension Vault {
         at path: RawPath, _ credential: Credential, _ access: Access, content: ContentContext.Options = ContentContext.Options(),
         log: @escaping @Sendable (String) -> Void = { _ in }
     ) throws(SecureFileError) -> Vault {
-        let manner = ContentManner(options: content, log: log)
+        try credential.validate()
+        return try open(at: path, access, ContentManner(options: content, log: log)) { configuration throws(SecureFileError) in
+            try configuration.unlock(credential, path: path.appending(ReservedNames.configuration).description).keys
+        }
+    }
+
+    /// The same with the keys at hand: of the kernel's keyring, say.
+    ///
+    /// - Throws: as above; `.wrongKey` where they are another vault's.
+    public static func open(
+        at path: RawPath, with keys: VolumeKeys, _ access: Access, content: ContentContext.Options = ContentContext.Options(),
+        log: @escaping @Sendable (String) -> Void = { _ in }
+    ) throws(SecureFileError) -> Vault {
+        try open(at: path, access, ContentManner(options: content, log: log)) { configuration throws(SecureFileError) in
+            try configuration.verify(keys, path: path.appending(ReservedNames.configuration).description)
+            return keys
+        }
+    }
+
+    private static func open(
+        at path: RawPath, _ access: Access, _ manner: ContentManner, _ unlock: (VaultConfiguration) throws(SecureFileError) -> VolumeKeys
+    ) throws(SecureFileError) -> Vault {
         let folder = try openFolder(path)
         var configuration = try readConfiguration(folder, path)
         guard access == .readWrite else {
-            let keys = try configuration.unlock(credential, path: path.appending(ReservedNames.configuration).description).keys
+            let keys = try unlock(configuration)
             let record = try VaultSession.read(folder, keys, path: path.description)
             return Vault(try parts(path, folder, keys, configuration, access, readingRule(record)), access, nil, manner)
         }
-        try credential.validate()
         let lock = try VaultLock(folder: folder, path: path.description)
         do throws(SecureFileError) {
             lock.nameHolder()
             configuration = try readConfiguration(folder, path)
-            let keys = try configuration.unlock(credential, path: path.appending(ReservedNames.configuration).description).keys
-            return try begin(path, folder, keys, configuration, lock, manner)
+            return try begin(path, folder, try unlock(configuration), configuration, lock, manner)
         } catch {
             lock.release()
             throw error

@@ -149,6 +149,9 @@ public final class Vault: Sendable {
         return Vault.readingRule(try VaultSession.read(root.codec.root, try keys, path: path.description))
     }
 
+    /// For a reader: whether another process has the vault open for writing now.
+    var isInUseElsewhere: Bool { VaultLock.isHeld(root.codec.root) }
+
     static func readingRule(_ record: SessionRecord) -> SessionRule {
         var lenient = Set(record.dead)
         if record.open != .none { lenient.insert(record.open) }

@@ -153,7 +153,11 @@ public struct VaultAttributes: Sendable {
     }
 
     private func nameInValue(_ stored: RawPath, _ file: FileDescriptor, _ isSymlink: Bool) throws(SecureFileError) -> [UInt8]? {
-        let sealed = isSymlink ? try? file.pathExtendedAttribute(stored) : try? file.extendedAttribute(stored)
+        let sealed = try? onInode(file, isSymlink) { () throws(Errno) in
+            try file.extendedAttribute(stored)
+        } path: { () throws(Errno) in
+            try file.pathExtendedAttribute(stored)
+        }
         guard let sealed, let plaintext = try open(sealed, stored), let (name, _) = Self.split(plaintext) else { return nil }
         return try storedName(name, isSymlink) == stored ? name : nil
     }

@@ -1,5 +1,3 @@
-import Synchronization
-
 /// Files and attributes.
 extension VaultChecker {
     /// Most times a file is looked at again where another process may be writing it.
@@ -27,6 +25,8 @@ extension VaultChecker {
             if findings.isEmpty || attempt == Self.attempts || !isShared { break }
             CurrentProcess.pause(milliseconds: 50)
         }
+        let lenient = log.take()
+        if !lenient.isEmpty && !isShared { findings += lenient.map { lenientFinding($0, place) } }
         totals.bytes += progressDone
         if findings.contains(where: \.meansIncomplete) { isIncomplete = true }
         for finding in findings { listener.report(finding) }
@@ -35,6 +35,7 @@ extension VaultChecker {
 
     private func verify(_ file: FileDescriptor, _ place: Place, isAgain: Bool, _ progress: (Int64) -> Void) -> [VaultFinding] {
         var findings: [VaultFinding] = []
+        _ = log.take()
         let content: SecureFile
         do throws(SecureFileError) {
             let context = isAgain ? try presentContext() : vault.content
@@ -61,6 +62,12 @@ extension VaultChecker {
             try content.settleForGood()
             totals.settled += 1
         } catch { findings.append(contentFinding(error, place)) }
+    }
+
+    /// - Parameter line: The path, as the file was opened with, a colon, and the words.
+    private func lenientFinding(_ line: String, _ place: Place) -> VaultFinding {
+        let path = RawPath(place.stored).description + ": "
+        return finding(.lenientlyRead, line.hasPrefix(path) ? String(line.dropFirst(path.count)) : line, place)
     }
 
     private func contentFinding(_ error: SecureFileError, _ place: Place) -> VaultFinding {

@@ -1,3 +1,5 @@
+import Synchronization
+
 /// Looks at everything in a vault: names, directory ids, headers, every block, symlinks, attributes, and what should not be there.
 ///
 /// It reads only, unless it is told to settle. It works beside a process that writes: what does not open is looked at again before it is
@@ -31,7 +33,21 @@ public final class VaultChecker {
         }
     }
 
+    /// Takes the lines about what is accepted leniently: to be given to ``Vault/open(at:_:_:content:log:)`` as its log.
+    public final class Log: Sendable {
+        private let lines = Mutex<[String]>([])
+        public init() {}
+        public func add(_ line: String) { lines.withLock { $0.append(line) } }
+        func take() -> [String] {
+            lines.withLock { lines in
+                defer { lines = [] }
+                return lines
+            }
+        }
+    }
+
     let vault: Vault
+    let log: Log
     let listener: Listener
     let settles: Bool
     private let asksForWriter: () -> Bool
@@ -45,10 +61,12 @@ public final class VaultChecker {
 
     /// - Parameters:
     ///   - settles: Ends the lenient reading of files that dead sessions left, and removes leftovers; needs the vault open for writing.
+    ///   - log: What the vault was opened with.
     ///   - hasWriter: Whether another process has the vault open for writing now. Asked only where something looks wrong.
-    public init(_ vault: Vault, settles: Bool, hasWriter: @escaping () -> Bool, _ listener: Listener) {
+    public init(_ vault: Vault, log: Log, settles: Bool, hasWriter: @escaping () -> Bool, _ listener: Listener) {
         precondition(!settles || vault.access == .readWrite)
         self.vault = vault
+        self.log = log
         self.settles = settles
         asksForWriter = hasWriter
         self.listener = listener

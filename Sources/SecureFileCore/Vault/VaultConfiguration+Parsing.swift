@@ -11,24 +11,24 @@ extension VaultConfiguration {
     /// - Throws: ``SecureFileError``, in this order: `.damaged` where it is no JSON object or passes the limits, `.notAVault` where it is
     ///   somebody else's, `.unsupportedVersion` for another format, `.damaged` where the checksum does not fit, `.unsupportedVersion` for a
     ///   feature or cipher that is not known, `.damaged` for anything else that does not follow the format.
-    static func parse(_ text: [UInt8], path: String) throws(SecureFileError) -> VaultConfiguration {
+    static func parse(_ text: [UInt8], _ kind: Kind = .vault, path: String) throws(SecureFileError) -> VaultConfiguration {
         do throws(Refusal) {
-            return try parse(text)
+            return try parse(text, kind)
         } catch {
             switch error {
-            case .notAVault: throw SecureFileError(.notAVault, "this is not the configuration of a SecureFS vault", path: path)
+            case .notAVault: throw SecureFileError(.notAVault, "this is not the configuration of a \(kind.rawValue)", path: path)
             case .unsupported(let what):
                 throw SecureFileError(
-                    .unsupportedVersion, "the vault was made by another version of SecureFS (\(what)): update", path: path)
+                    .unsupportedVersion, "it was made by another version of SecureFS (\(what)): update", path: path)
             case .damaged(let what):
-                throw SecureFileError(.damaged, "the vault's configuration is damaged (\(what)): restore it from a backup", path: path)
+                throw SecureFileError(.damaged, "the configuration is damaged (\(what)): restore it from a backup", path: path)
             }
         }
     }
 
-    private static func parse(_ text: [UInt8]) throws(Refusal) -> VaultConfiguration {
+    private static func parse(_ text: [UInt8], _ kind: Kind) throws(Refusal) -> VaultConfiguration {
         guard let members = StrictJSON(parsing: text)?.object else { throw .damaged("no JSON object") }
-        guard members["magic"] == .string(magic) else {
+        guard members["magic"] == .string(kind.rawValue) else {
             // A flipped bit in the magic must not hide a vault: another magic on purpose has a checksum that fits.
             if members["volumeId"] != nil, members["slots"] != nil { try verifyChecksum(members) }
             throw .notAVault
@@ -48,7 +48,7 @@ extension VaultConfiguration {
         guard let created = members["created"]?.integer, created >= 0 else { throw .damaged("created") }
         guard let slots = members["slots"]?.array, (1...slotsMaximum).contains(slots.count) else { throw .damaged("slots") }
         return VaultConfiguration(
-            volumeID: try hex(members, "volumeId", 16), keyID: LittleEndian.load(try hex(members, "keyId", 8), at: 0, count: 8),
+            kind, volumeID: try hex(members, "volumeId", 16), keyID: LittleEndian.load(try hex(members, "keyId", 8), at: 0, count: 8),
             cipher: cipher, created: created, slots: try parse(slots: slots), mac: try hex(members, "mac", 32))
     }
 

@@ -2,6 +2,12 @@
 ///
 /// A value of this type has passed its checksum; only ``VaultConfiguration/unlock(_:path:)`` tells whether its mac fits the key.
 public struct VaultConfiguration: Sendable, Equatable {
+    /// Whose configuration it is: one of a vault is not taken for one of a store (FORMAT section 15), nor the other way round.
+    enum Kind: String, Sendable {
+        case vault = "SecureFS vault"
+        case store = "SecureFS store"
+    }
+    let kind: Kind
     /// Names the vault: 16 random bytes.
     public let volumeID: [UInt8]
     /// Names the volume key; not secret.
@@ -17,7 +23,6 @@ public struct VaultConfiguration: Sendable, Equatable {
 
     /// The format this code reads and writes.
     public static let format: Int64 = 1
-    static let magic = "SecureFS vault"
     static let slotsMaximum = 64
 
     /// The content of `sfs.json`, canonical and with its checksum.
@@ -30,12 +35,15 @@ public struct VaultConfiguration: Sendable, Equatable {
     }
 
     /// A configuration with its mac.
-    init(volumeID: [UInt8], cipher: CipherKind, created: Int64, slots: [KeySlot], _ keys: VolumeKeys) throws(CryptoFailure) {
-        self.init(volumeID: volumeID, keyID: keys.keyID, cipher: cipher, created: created, slots: slots, mac: [])
+    init(
+        _ kind: Kind = .vault, volumeID: [UInt8], cipher: CipherKind, created: Int64, slots: [KeySlot], _ keys: VolumeKeys
+    ) throws(CryptoFailure) {
+        self.init(kind, volumeID: volumeID, keyID: keys.keyID, cipher: cipher, created: created, slots: slots, mac: [])
         self = self.with(mac: try Hashing.hmac(keys.configKey, authenticatedText))
     }
 
-    init(volumeID: [UInt8], keyID: UInt64, cipher: CipherKind, created: Int64, slots: [KeySlot], mac: [UInt8]) {
+    init(_ kind: Kind = .vault, volumeID: [UInt8], keyID: UInt64, cipher: CipherKind, created: Int64, slots: [KeySlot], mac: [UInt8]) {
+        self.kind = kind
         self.volumeID = volumeID
         self.keyID = keyID
         self.cipher = cipher
@@ -46,11 +54,11 @@ public struct VaultConfiguration: Sendable, Equatable {
 
     /// The same with other slots and the mac that fits them.
     func with(slots: [KeySlot], _ keys: VolumeKeys) throws(CryptoFailure) -> VaultConfiguration {
-        try VaultConfiguration(volumeID: volumeID, cipher: cipher, created: created, slots: slots, keys)
+        try VaultConfiguration(kind, volumeID: volumeID, cipher: cipher, created: created, slots: slots, keys)
     }
 
     private func with(mac: [UInt8]) -> VaultConfiguration {
-        VaultConfiguration(volumeID: volumeID, keyID: keyID, cipher: cipher, created: created, slots: slots, mac: mac)
+        VaultConfiguration(kind, volumeID: volumeID, keyID: keyID, cipher: cipher, created: created, slots: slots, mac: mac)
     }
 
     /// `C` of FORMAT section 7: what the mac is computed over.
@@ -58,7 +66,7 @@ public struct VaultConfiguration: Sendable, Equatable {
 
     private var authenticatedMembers: [String: StrictJSON] {
         [
-            "magic": .string(Self.magic),
+            "magic": .string(kind.rawValue),
             "format": .integer(Self.format),
             "features": .array([]),
             "volumeId": .string(Hexadecimal.encode(volumeID)),
@@ -86,13 +94,22 @@ public struct VaultConfiguration: Sendable, Equatable {
                 keys = try VolumeKeys(volumeKey: volumeKey)
                 isOurs = try belongs(to: keys)
             } catch { throw SecureFileError(error, "the keys cannot be derived", path: path) }
-            guard isOurs else {
-                throw SecureFileError(
-                    .tampered, "the key fits, but the configuration was changed without it: restore sfs.json from a backup", path: path)
-            }
+            guard isOurs else { throw Self.tampering(path) }
             return (keys, slot)
         }
         throw SecureFileError(.wrongKey, Self.refusal(credential.slotType, slots), path: path)
+    }
+
+    private static func tampering(_ path: String) -> SecureFileError {
+        SecureFileError(.tampered, "the key fits, but the configuration was changed without it: restore sfs.json from a backup", path: path)
+    }
+
+    /// - Throws: ``SecureFileError``: `.wrongKey` where `keys` are another vault's, `.tampered` where the configuration was changed without them.
+    func verify(_ keys: VolumeKeys, path: String) throws(SecureFileError) {
+        guard keys.keyID == keyID else { throw SecureFileError(.wrongKey, "this is the key of another vault", path: path) }
+        let isOurs: Bool
+        do { isOurs = try belongs(to: keys) } catch { throw SecureFileError(error, "the configuration cannot be checked", path: path) }
+        if !isOurs { throw Self.tampering(path) }
     }
 
     private static func refusal(_ type: KeySlot.SlotType, _ slots: [KeySlot]) -> String {

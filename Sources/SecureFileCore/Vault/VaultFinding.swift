@@ -23,6 +23,8 @@ public struct VaultFinding: Sendable {
         case foreignEntry
         /// A socket, pipe or device, which a vault never shows.
         case specialFile
+        /// A session that died was writing the file: it reads as what had become durable.
+        case lenientlyRead
         /// Bytes behind the end of a file, which are ignored.
         case excessBytes
         /// What an unfinished operation has left.
@@ -38,7 +40,7 @@ public struct VaultFinding: Sendable {
                 .damagedAttribute:
                 .damage
             case .unreadable: .unreadable
-            case .directoryIDInAttributeOnly, .foreignEntry, .specialFile, .excessBytes, .leftover, .orphanedName, .orphanedTarget: .note
+            case .directoryIDInAttributeOnly, .foreignEntry, .specialFile, .lenientlyRead, .excessBytes, .leftover, .orphanedName, .orphanedTarget: .note
             }
         }
     }

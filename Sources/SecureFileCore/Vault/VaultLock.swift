@@ -34,6 +34,12 @@ final class VaultLock: Sendable {
         return SecureFileError(.inUse, "the vault is in use by \(who): unmount it there first, or open it read-only", path: path)
     }
 
+    /// Whether somebody has the lock now.
+    static func isHeld(_ folder: FileDescriptor) -> Bool {
+        guard let file = try? folder.open(ReservedNames.lock, [.readOnly, .noFollow]) else { return false }
+        return (try? file.isLockedElsewhere()) ?? false
+    }
+
     /// Names this process as the holder, for others to see: again after a fork. No promise, only a message's text.
     func nameHolder() {
         let text = Array("\(CurrentProcess.id)\n".utf8)
@@ -46,6 +52,7 @@ final class VaultLock: Sendable {
     /// Gives the lock back. The file stays: removing it would let two processes lock two files.
     func release() {
         try? file.setLength(0)
+        try? file.unlock()
         try? file.close()
     }
 }

@@ -15,14 +15,17 @@ enum Check: Command {
         let settles = arguments.has(.settle)
         _ = try explaining(.vault, path) { () throws(SecureFileError) in try Vault.readConfiguration(at: path) }
         if settles, let holder = VaultUse.holder(of: path) { throw .inUse(path, holder) }
-        let credential = try Secrets(arguments).credential(for: path)
+        let secret = try Secrets(arguments).credential(for: path)
+        let log = VaultChecker.Log()
         let vault = try explaining(.vault, path) { () throws(SecureFileError) in
-            try Vault.open(at: path, credential, settles ? .readWrite : .readOnly)
+            try secret.use { (credential) throws(SecureFileError) in
+                try Vault.open(at: path, credential, settles ? .readWrite : .readOnly, log: log.add)
+            }
         }
         _ = SystemLimits.raiseDescriptors
-        let report = CheckReport(isJSON: arguments.has(.json), total: Console.errorIsTerminal ? vault.measure() : nil)
+        let report = CheckReport(isJSON: arguments.has(.json), vault)
         let listener = VaultChecker.Listener(progress: report.progress, report: report.add)
-        let checker = VaultChecker(vault, settles: settles, hasWriter: { VaultUse.holder(of: path) != nil }, listener)
+        let checker = VaultChecker(vault, log: log, settles: settles, hasWriter: { VaultUse.holder(of: path) != nil }, listener)
         let totals = Result { () throws(SecureFileError) in try checker.run() }
         let closed = Result { () throws(SecureFileError) in try vault.close() }
         try report.finish(try explaining(.vault, path) { () throws(SecureFileError) in try totals.get() })
@@ -44,9 +47,11 @@ private final class CheckReport {
     /// Standard output could not be written: thrown at the end, because the check cannot throw it.
     private var failure: Failure?
 
-    init(isJSON: Bool, total: Int64?) {
+    init(isJSON: Bool, _ vault: Vault) {
         self.isJSON = isJSON
-        self.total = total
+        line.update { "looking how much there is to check" }
+        total = line.isShown ? vault.measure() : nil
+        line.makeDue()
     }
 
     func progress(_ bytes: Int64) {

@@ -6,7 +6,7 @@ import SecureFileCore
 enum Mount: Command {
     static let name = "mount"
     static let operands = ["VAULT", "MOUNTPOINT"]
-    static let options: [Option] = [.mountOptions, .foreground] + Option.ofKeys
+    static let options: [Option] = [.mountOptions, .foreground, .autoLock] + Option.ofKeys
     static let summary = "Mount a vault: its plaintext appears under the mount point."
     static let details = """
         Returns once the mount is there; a process in the background serves it until `sfs umount`. With -f it stays in front until
@@ -16,7 +16,8 @@ enum Mount: Command {
 
     static func run(_ arguments: Arguments) throws(Failure) -> ExitCode {
         let vault = arguments.operands[0]
-        let options = try MountOptionList(arguments.values(.mountOptions))
+        var options = try MountOptionList(arguments.values(.mountOptions))
+        options.autoLockMinutes = try arguments.number(.autoLock, in: MountOptionList.autoLockRange) ?? options.autoLockMinutes
         if options.passfile != nil {
             if let other = Option.ofKeys.first(where: arguments.has) { throw .usage("-o passfile and --\(other.name) exclude each other") }
         }
@@ -37,13 +38,13 @@ enum Mount: Command {
         return inBackground(job, credential)
     }
 
-    private static func credential(_ arguments: Arguments, _ options: MountOptionList, _ vault: RawPath) throws(Failure) -> Credential {
+    private static func credential(_ arguments: Arguments, _ options: MountOptionList, _ vault: RawPath) throws(Failure) -> HeldCredential {
         guard let passfile = options.passfile else { return try Secrets(arguments).credential(for: vault) }
-        return .passphrase(try Secrets.fromFile(RawPath(passfile), .passphrase))
+        return HeldCredential(.passphrase(try Secrets.fromFile(RawPath(passfile), .passphrase)))
     }
 
     /// Goes on in a child process; the parent ends, with our exit code, when the mount is there or has failed.
-    private static func inBackground(_ job: MountJob, _ credential: Credential) -> ExitCode {
+    private static func inBackground(_ job: MountJob, _ credential: HeldCredential) -> ExitCode {
         var channel: Int32 = -1
         guard unsafe CLinux_fork_and_wait(&channel) == 0 else {
             Console.complain(name, job.given, "no process for the mount can be started: \(Errno(rawValue: CLinux_errno()))")
@@ -77,14 +78,18 @@ private struct MountJob {
     var given, place: RawPath
     var options: MountOptionList
 
-    func serve(_ credential: Credential, log: @escaping @Sendable (String) -> Void, ready: () -> Void) throws(Failure) {
+    func serve(_ credential: HeldCredential, log: @escaping @Sendable (String) -> Void, ready: () -> Void) throws(Failure) {
         let opened = try explaining(.vault, vault) { () throws(SecureFileError) in
-            try Vault.open(
-                at: source, credential, options.isReadOnly ? .readOnly : .readWrite, content: VaultMount.contentOptions, log: log)
+            try credential.use { (credential) throws(SecureFileError) in
+                try Vault.open(
+                    at: source, credential, options.isReadOnly ? .readOnly : .readWrite, content: VaultMount.contentOptions, log: log)
+            }
         }
         var mount = VaultMount.Options()
         mount.readOnly = options.isReadOnly
         mount.allowOther = options.allowsOther
+        mount.showsStores = options.showsStores
+        mount.autoLockMinutes = options.autoLockMinutes
         mount.passedOn = options.passedOn
         mount.source = source.description
         do throws(VaultMount.Failure) {
@@ -92,7 +97,9 @@ private struct MountJob {
         } catch {
             switch error.kind {
             case .mount:
-                let isRefused = error.message.contains("ermission denied") || error.message.contains("not permitted")
+                // What a missing fusermount3 says may contain the same words.
+                let isRefused =
+                    !error.message.contains("exec") && (error.message.contains("ermission denied") || error.message.contains("not permitted"))
                 throw Failure(isRefused ? .permissionDenied : .fuseUnavailable, "cannot be mounted: \(error.message)", path: given)
             case .finish: throw Failure(.failure, error.message)
             }

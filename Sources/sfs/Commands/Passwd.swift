@@ -18,7 +18,9 @@ enum Passwd: Command {
         _ = try explaining(.vault, vault) { () throws(SecureFileError) in try Vault.readConfiguration(at: vault) }
         let secrets = Secrets(arguments)
         let credential = try secrets.credential(for: vault)
-        let slots = try explaining(.vault, vault) { () throws(SecureFileError) in try VaultKeySlots(at: vault, credential) }
+        let slots = try explaining(.vault, vault) { () throws(SecureFileError) in
+            try credential.use { (credential) throws(SecureFileError) in try VaultKeySlots(at: vault, credential) }
+        }
         var passphrase = try secrets.secret(.newPassphrase, for: vault)
         defer { passphrase.wipe() }
         _ = try explaining(.vault, vault) { () throws(SecureFileError) in try slots.changePassphrase(to: passphrase, argon2) }

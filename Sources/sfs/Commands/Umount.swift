@@ -13,7 +13,7 @@ enum Umount: Command {
         let given = arguments.operands[0]
         let isLazy = arguments.has(.lazy)
         let entry = try find(given)
-        let server = Processes.server(of: entry.source, at: entry.mountPoint)
+        let server = Processes.server(of: entry)
         try unmount(entry, given, isLazy)
         guard let server else { return .success }
         if Processes.waitForEnd(server, milliseconds: isLazy ? 2_000 : 10_000) { return .success }

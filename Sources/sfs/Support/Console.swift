@@ -76,7 +76,7 @@ enum Console {
 
 /// A line of progress on a terminal that is rewritten; nothing anywhere else.
 final class ProgressLine {
-    private let isShown = Console.errorIsTerminal
+    let isShown = Console.errorIsTerminal
     private var lastShown = ContinuousClock.now - .seconds(1)
     private var isOnScreen = false
 
@@ -89,6 +89,9 @@ final class ProgressLine {
         isOnScreen = true
         Console.print("\r\u{1b}[K" + text(), terminator: "")
     }
+
+    /// Lets the next text be shown at once: it says something new.
+    func makeDue() { lastShown = ContinuousClock.now - .milliseconds(100) }
 
     /// Takes the line away, before anything else is printed.
     func clear() {

@@ -2,9 +2,14 @@
 struct MountOptionList: Equatable {
     var isReadOnly = false
     var allowsOther = false
+    /// The store directory is listed in the root.
+    var showsStores = false
     /// The mount point need not be empty.
     var allowsNonEmpty = false
     var passfile: [UInt8]?
+    /// Minutes without use after which the mount is locked; 0: never.
+    var autoLockMinutes = 0
+    static let autoLockRange = 0...1_000_000
     /// What the kernel takes care of.
     var passedOn: [String] = []
 
@@ -32,12 +37,20 @@ struct MountOptionList: Equatable {
             return
         }
         let text = String(decoding: option, as: UTF8.self)
+        if text.hasPrefix("auto_lock=") {
+            guard let minutes = Int(text.dropFirst("auto_lock=".count)), Self.autoLockRange.contains(minutes) else {
+                throw .usage("auto_lock takes a number of minutes")
+            }
+            autoLockMinutes = minutes
+            return
+        }
         switch text {
         case "": break
         case "ro": isReadOnly = true
         case "rw": isReadOnly = false
         case "allow_other": allowsOther = true
         case "nonempty": allowsNonEmpty = true
+        case "show_stores": showsStores = true
         default:
             if Self.kernels.contains(text) {
                 passedOn.append(text)

@@ -31,11 +31,15 @@ struct MountPlace {
     }
 
     private static func requireFuse() throws(Failure) {
-        do throws(Errno) { _ = try System.status(RawPath("/dev/fuse")) } catch {
+        let device = RawPath("/dev/fuse")
+        do throws(Errno) { _ = try System.status(device) } catch {
             throw Failure(
                 .fuseUnavailable,
                 "FUSE does not work here (\(error)): load the kernel's module (`modprobe fuse`), or give the container the device",
-                path: RawPath("/dev/fuse"))
+                path: device)
+        }
+        if !System.mayWrite(device) {
+            throw Failure(.fuseUnavailable, "FUSE does not work for this user: the device may not be opened (its mode is usually 666)", path: device)
         }
     }
 

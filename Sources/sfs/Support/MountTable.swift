@@ -8,6 +8,7 @@ struct MountTable {
         var device: String
         var mountPoint: [UInt8]
         var type: String
+        var isReadOnly: Bool
         /// For a vault: its folder.
         var source: [UInt8]
         var isVault: Bool { type == "fuse.sfs" }
@@ -38,7 +39,9 @@ struct MountTable {
         else { return nil }
         return Entry(
             id: id, device: String(decoding: words[2], as: UTF8.self), mountPoint: unescaped(words[4]),
-            type: String(decoding: words[dash + 1], as: UTF8.self), source: unescaped(words[dash + 2]))
+            type: String(decoding: words[dash + 1], as: UTF8.self),
+            isReadOnly: words[5].split(separator: UInt8(ascii: ",")).contains { $0.elementsEqual("ro".utf8) },
+            source: unescaped(words[dash + 2]))
     }
 
     /// Space, tab, newline and backslash stand there as `\040` and so on.

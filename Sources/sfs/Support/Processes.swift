@@ -44,18 +44,21 @@ enum Processes {
         return nil
     }
 
-    /// The process that serves the mount of the vault `source` at `mountPoint`, as far as it can be told.
-    static func server(of source: [UInt8], at mountPoint: [UInt8]) -> Int32? {
-        if let holder = VaultUse.holder(of: RawPath(source)) { return holder }
-        // A read-only mount holds no lock: by its command line.
+    /// The process that serves a mount, as far as it can be told.
+    static func server(of mount: MountTable.Entry) -> Int32? {
+        if !mount.isReadOnly, let holder = VaultUse.holder(of: RawPath(mount.source)) { return holder }
+        // A read-only mount holds no lock, and a vault whose path is no text is not found by it: by its command line.
         return all.first { pid in
-            guard command(pid).elementsEqual("sfs".utf8) else { return false }
-            return arguments(pid).dropFirst().contains { argument in
-                if argument == mountPoint { return true }
+            guard pid != CurrentProcess.id, command(pid).elementsEqual("sfs".utf8) else { return false }
+            let words = arguments(pid)
+            // `sfs mount …`, or `sfs /vault /mountpoint …`: no other command serves anything.
+            guard words.count > 3, words[1].elementsEqual("mount".utf8) || words[1].contains(UInt8(ascii: "/")) else { return false }
+            return words.dropFirst(2).contains { argument in
+                if argument == mount.mountPoint { return true }
                 guard !argument.isEmpty, !argument.contains(0), let real = try? System.realPathOfParent(RawPath(argument)) else {
                     return false
                 }
-                return real.bytes.elementsEqual(mountPoint)
+                return real.bytes.elementsEqual(mount.mountPoint)
             }
         }
     }

@@ -2,6 +2,25 @@ import CLinux
 import Glibc
 import SecureFileCore
 
+/// A passphrase or recovery key to be used once: a process that goes on serving for months does not keep it.
+final class HeldCredential {
+    private var credential: Credential
+
+    init(_ credential: consuming Credential) { self.credential = credential }
+
+    /// Gives the credential to `body`, and wipes it.
+    func use<R>(_ body: (Credential) throws(SecureFileError) -> R) throws(SecureFileError) -> R {
+        defer { wipe() }
+        return try body(credential)
+    }
+
+    private func wipe() {
+        guard case .passphrase(var bytes) = credential else { return }
+        credential = .keyFile([])  // nobody else holds the bytes now: what is wiped is no copy
+        bytes.wipe()
+    }
+}
+
 /// Where passphrases and recovery keys come from: a file, a command, the terminal (without echo), or standard input. Never from an
 /// argument.
 ///
@@ -27,12 +46,14 @@ struct Secrets {
     init(_ arguments: Arguments) { self.arguments = arguments }
 
     /// What opens the vault, from wherever the options say.
-    func credential(for vault: RawPath) throws(Failure) -> Credential {
+    func credential(for vault: RawPath) throws(Failure) -> HeldCredential {
         try arguments.requireAtMostOne(of: Option.ofKeys)
-        guard arguments.has(.recoveryKey) || arguments.has(.recoveryFile) else { return .passphrase(try secret(.passphrase, for: vault)) }
+        guard arguments.has(.recoveryKey) || arguments.has(.recoveryFile) else {
+            return HeldCredential(.passphrase(try secret(.passphrase, for: vault)))
+        }
         var bytes = try secret(.recoveryKey, for: vault)
         defer { bytes.wipe() }
-        do { return .recoveryKey(try RecoveryKey(String(decoding: bytes, as: UTF8.self))) } catch {
+        do { return HeldCredential(.recoveryKey(try RecoveryKey(String(decoding: bytes, as: UTF8.self)))) } catch {
             throw Failure(.noSecret, error.message, path: vault)
         }
     }

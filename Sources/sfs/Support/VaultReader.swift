@@ -11,7 +11,9 @@ struct VaultReader {
         _ = try explaining(.vault, path) { () throws(SecureFileError) in try Vault.readConfiguration(at: path) }
         let credential = try Secrets(arguments).credential(for: path)
         self.path = path
-        vault = try explaining(.vault, path) { () throws(SecureFileError) in try Vault.open(at: path, credential, .readOnly) }
+        vault = try explaining(.vault, path) { () throws(SecureFileError) in
+            try credential.use { (credential) throws(SecureFileError) in try Vault.open(at: path, credential, .readOnly) }
+        }
         _ = SystemLimits.raiseDescriptors
     }
 

@@ -440,6 +440,9 @@ import Testing
                 try vault.attributes.set(file, name: name, value)
                 #expect(try vault.attributes.get(file, name: name) == value)
                 #expect(try vault.attributes.list(file) == [name])
+                // As the mount has it: opened as a path only.
+                let path = try vault.root.descriptor.open(vault.root.stored("f").entry, [.pathOnly, .noFollow])
+                #expect(try vault.attributes.list(path) == [name] && vault.attributes.get(path, name: name) == value)
             }
             for stored in try file.extendedAttributeNames() { #expect(stored.count <= 255) }
             try vault.attributes.remove(file, name: name)

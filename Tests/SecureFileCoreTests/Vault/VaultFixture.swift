@@ -29,8 +29,10 @@ final class VaultFolder: Sendable {
     let path: String
     var raw: RawPath { RawPath(path) }
 
-    init() throws {
-        let base = ProcessInfo.processInfo.environment["TEST_DIR"] ?? NSTemporaryDirectory()
+    /// - Parameter inMemory: Where syncs cost nothing, if there is such a place.
+    init(inMemory: Bool = false) throws {
+        let memory = inMemory && FileManager.default.isWritableFile(atPath: "/dev/shm") ? "/dev/shm" : NSTemporaryDirectory()
+        let base = ProcessInfo.processInfo.environment["TEST_DIR"] ?? memory
         path = base + "/sfs-vault-test-\(UUID().uuidString)"
         try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
     }

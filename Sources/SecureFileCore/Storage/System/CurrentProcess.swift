@@ -17,4 +17,14 @@ public enum CurrentProcess {
 
     /// Does nothing for a while. The corresponding C function is `usleep`.
     public static func pause(milliseconds: UInt32) { _ = usleep(milliseconds * 1000) }
+
+    /// The working directory. The corresponding C function is `getcwd`.
+    static func workingDirectory() throws(Errno) -> RawPath {
+        let buffer = PageBuffer(count: 8192)
+        let failed = unsafe buffer.withPointer(0..<8192) {
+            unsafe getcwd($0.baseAddress?.assumingMemoryBound(to: CChar.self), $0.count) == nil
+        }
+        if failed { throw Errno.last }
+        return RawPath(buffer.bytes(0..<8192).prefix { $0 != 0 })
+    }
 }

@@ -34,6 +34,8 @@ public final class FileDescriptor: Sendable {
         public static let directory = OpenMode(rawValue: CLinux_O_DIRECTORY)
         public static let pathOnly = OpenMode(rawValue: CLinux_O_PATH)
         public static let nonBlocking = OpenMode(rawValue: O_NONBLOCK)
+        /// Reading does not change the time of last access, where that may be asked for. The corresponding C flag is `O_NOATIME`.
+        public static let keepingAccessTime = OpenMode(rawValue: CLinux_O_NOATIME)
     }
 
     /// Opens `path`, relative to the working directory.
@@ -47,10 +49,16 @@ public final class FileDescriptor: Sendable {
     }
 
     private static func open(_ at: Int32, _ path: RawPath, _ mode: OpenMode, _ permissions: UInt32) throws(Errno) -> FileDescriptor {
-        let fd: Int32 = try retrying {
-            unsafe path.withCString { unsafe CLinux_openat(at, $0, mode.rawValue | CLinux_O_CLOEXEC, permissions) }
+        do throws(Errno) {
+            let fd: Int32 = try retrying {
+                unsafe path.withCString { unsafe CLinux_openat(at, $0, mode.rawValue | CLinux_O_CLOEXEC, permissions) }
+            }
+            return FileDescriptor(adopting: fd)
+        } catch {
+            // Only the owner may ask for it; whoever else reads leaves a trace.
+            guard error == .notPermitted, mode.contains(.keepingAccessTime) else { throw error }
+            return try open(at, path, mode.subtracting(.keepingAccessTime), permissions)
         }
-        return FileDescriptor(adopting: fd)
     }
 
     /// A second descriptor of the same inode, opened anew through /proc (for a descriptor that was opened as a path only, or in another mode).
@@ -217,6 +225,9 @@ public final class FileDescriptor: Sendable {
 
     // MARK: Locks
 
+    /// Gives the advisory lock back, also where a child process that is just being started holds a copy of the descriptor.
+    public func unlock() throws(Errno) { try retrying { flock(rawValue, LOCK_UN) } }
+
     /// Takes the exclusive advisory lock of the file without waiting; false when another open file holds it. A dead process holds none.
     public func tryLock() throws(Errno) -> Bool {
         do {
@@ -226,5 +237,17 @@ public final class FileDescriptor: Sendable {
             if error.rawValue == EWOULDBLOCK { return false }
             throw error
         }
+    }
+
+    /// Whether another open file holds the exclusive lock. Asking takes a shared one for a moment.
+    public func isLockedElsewhere() throws(Errno) -> Bool {
+        do {
+            try retrying { flock(rawValue, LOCK_SH | LOCK_NB) }
+        } catch {
+            if error.rawValue == EWOULDBLOCK { return true }
+            throw error
+        }
+        try retrying { flock(rawValue, LOCK_UN) }
+        return false
     }
 }

@@ -1,13 +1,12 @@
 import Glibc
-import SecureFileCore
 
 /// A mutex with a condition: Swift's own mutex has no way to wait. Always used as `lock`, short work, `unlock`.
 @safe
-final class WaitPoint: @unchecked Sendable {
+package final class WaitPoint: @unchecked Sendable {
     private let mutex = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)
     private let condition = UnsafeMutablePointer<pthread_cond_t>.allocate(capacity: 1)
 
-    init() {
+    package init() {
         unsafe pthread_mutex_init(mutex, nil)
         var attributes = pthread_condattr_t()
         unsafe pthread_condattr_init(&attributes)
@@ -23,15 +22,15 @@ final class WaitPoint: @unchecked Sendable {
         unsafe mutex.deallocate()
     }
 
-    func lock() { unsafe pthread_mutex_lock(mutex) }
-    func unlock() { unsafe pthread_mutex_unlock(mutex) }
+    package func lock() { unsafe pthread_mutex_lock(mutex) }
+    package func unlock() { unsafe pthread_mutex_unlock(mutex) }
     /// Waits for a signal; the lock is held before and after.
-    func wait() { unsafe pthread_cond_wait(condition, mutex) }
-    func signal() { unsafe pthread_cond_signal(condition) }
-    func broadcast() { unsafe pthread_cond_broadcast(condition) }
+    package func wait() { unsafe pthread_cond_wait(condition, mutex) }
+    package func signal() { unsafe pthread_cond_signal(condition) }
+    package func broadcast() { unsafe pthread_cond_broadcast(condition) }
 
     /// The same, for at most `nanoseconds`.
-    func wait(nanoseconds: Int) {
+    package func wait(nanoseconds: Int) {
         var until = timespec()
         unsafe clock_gettime(CLOCK_MONOTONIC, &until)
         let sum = until.tv_nsec + nanoseconds
@@ -42,11 +41,11 @@ final class WaitPoint: @unchecked Sendable {
 
 /// A thread with a stack of known size, joined by whoever started it.
 @safe
-struct NativeThread: @unchecked Sendable {
+package struct NativeThread: @unchecked Sendable {
     private let id: pthread_t
 
     /// Starts `body`. The threads of the loop take requests as deep as the engine goes: 1 MiB holds that with room.
-    static func start(stackBytes: Int = 1 << 20, _ body: @escaping @Sendable () -> Void) throws(Errno) -> NativeThread {
+    package static func start(stackBytes: Int = 1 << 20, _ body: @escaping @Sendable () -> Void) throws(Errno) -> NativeThread {
         var attributes = pthread_attr_t()
         unsafe pthread_attr_init(&attributes)
         defer { unsafe pthread_attr_destroy(&attributes) }
@@ -66,7 +65,9 @@ struct NativeThread: @unchecked Sendable {
         return NativeThread(id: id)
     }
 
-    func join() { pthread_join(id, nil) }
+    package func join() { pthread_join(id, nil) }
+    /// Nobody will join it: what it takes goes with its end.
+    package func detach() { pthread_detach(id) }
 
     private final class Body {
         let run: @Sendable () -> Void
@@ -75,8 +76,7 @@ struct NativeThread: @unchecked Sendable {
 }
 
 /// Nanoseconds of the monotonic clock.
-@inline(__always)
-func monotonicNanoseconds() -> Int {
+package func monotonicNanoseconds() -> Int {
     var time = timespec()
     unsafe clock_gettime(CLOCK_MONOTONIC, &time)
     return time.tv_sec &* 1_000_000_000 &+ time.tv_nsec

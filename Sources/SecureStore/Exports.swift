@@ -1,0 +1,2 @@
+// Whoever imports SecureStore has the database types as well.
+@_exported import SecureStoreCore
