@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # A listing of 100,000 files in 1,000 directories: the daemon stays below 100 MB, does not grow by the second pass, and 256 descriptors suffice.
-# mount: NOFILE=256
 # TREE_FILES gives another number of files.
+# mount: NOFILE=256 PLACE=memory SECONDS=240
 . "$(dirname "$0")/support/lib.sh"
 count=${TREE_FILES:-100000}
 pid=$(daemon)
