@@ -126,7 +126,9 @@ final class MountRun: @unchecked Sendable {
 
     /// Ends whatever is left, and says so.
     private func takeDown() async {
-        if isMounted { _ = await Command.run([MountEnvironment.control, "stop"], environment: environment, log: log, limit: problems.isEmpty ? 30 : 3, release: killDaemons) }
+        if isMounted {
+            _ = await Command.run([MountEnvironment.control, "stop"], environment: environment, log: log, limit: problems.isEmpty ? 30 : 3, release: killDaemons)
+        }
         killDaemons()
         for place in mounts().reversed() where place != folder {
             if problems.isEmpty { problems.append("left mounted: \(place)") }
