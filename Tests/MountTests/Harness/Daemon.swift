@@ -28,10 +28,19 @@ struct Daemon: Sendable {
         process.waitUntilExit()
     }
 
+    struct Descriptor: Sendable {
+        let path: String
+        let isDirectory: Bool
+    }
+
     /// What its descriptors refer to; nil where that may not be seen: it lets nobody but root look into it.
-    var descriptors: [String]? {
+    var descriptors: [Descriptor]? {
         guard let names = try? FileManager.default.contentsOfDirectory(atPath: "/proc/\(pid)/fd") else { return nil }
-        return names.compactMap { try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/\(pid)/fd/\($0)") }
+        return names.compactMap { name in
+            let link = "/proc/\(pid)/fd/\(name)"
+            guard let path = try? FileManager.default.destinationOfSymbolicLink(atPath: link) else { return nil }
+            return Descriptor(path: path, isDirectory: FileManager.default.fileExists(atPath: link + "/."))
+        }
     }
 
     func hasEnded(within seconds: Double) -> Bool {

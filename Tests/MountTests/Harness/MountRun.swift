@@ -72,7 +72,7 @@ final class MountRun: @unchecked Sendable {
         if problems.isEmpty, Daemon.find(environment) == nil { problems.append("mounted, but no process serves it") }
     }
 
-    private func afterwards(_ before: [String]?) async {
+    private func afterwards(_ before: [Daemon.Descriptor]?) async {
         await checkDescriptors(before)
         var plain: String?
         if subject.isCompared { plain = await read(["tree-digest", "--plain", mountPoint]) }
@@ -103,14 +103,14 @@ final class MountRun: @unchecked Sendable {
     }
 
     /// Files that nobody has open any more are not kept open by the daemon.
-    private func checkDescriptors(_ before: [String]?) async {
+    private func checkDescriptors(_ before: [Daemon.Descriptor]?) async {
         guard let before, let server = Daemon.find(environment) else { return }
-        let deadline = Date().addingTimeInterval(20)
+        let deadline = Date().addingTimeInterval(12)
         var files: [String] = []
         var others = 0
         repeat {
             let all = server.descriptors ?? []
-            files = all.filter { $0.hasPrefix(vault + "/") && !$0.hasSuffix("/sfs.lock") && !Self.isDirectory($0) }
+            files = all.filter { !$0.isDirectory && $0.path.hasPrefix(vault + "/") && !$0.path.hasSuffix("/sfs.lock") }.map(\.path)
             others = all.count - files.count
             if files.isEmpty { break }
             try? await Task.sleep(for: .milliseconds(100))
@@ -124,14 +124,11 @@ final class MountRun: @unchecked Sendable {
         try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: false, attributes: [.posixPermissions: 0o755])
     }
 
-    private static func isDirectory(_ path: String) -> Bool {
-        let attributes = try? FileManager.default.attributesOfItem(atPath: path)
-        return attributes?[.type] as? FileAttributeType == .typeDirectory
-    }
-
     /// Ends whatever is left, and says so.
     private func takeDown() async {
-        if isMounted { _ = await Command.run([MountEnvironment.control, "stop"], environment: environment, log: log, limit: 30, release: killDaemons) }
+        if isMounted {
+            _ = await Command.run([MountEnvironment.control, "stop"], environment: environment, log: log, limit: problems.isEmpty ? 30 : 3, release: killDaemons)
+        }
         killDaemons()
         for place in mounts().reversed() where place != folder {
             if problems.isEmpty { problems.append("left mounted: \(place)") }

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
 # Four processes append to one file: every record is there once, whole, and each process's in its order.
+# mount: COMPARE=1
 . "$(dirname "$0")/support/lib.sh"
 cat >appending.py <<'END'
 import os, sys

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
 # sfs ls, cat and check, and a read-only mount, beside a mount that is written to: what they read is right or was right a moment ago, never torn.
+# mount: SECONDS=180 STYLE=background
 . "$(dirname "$0")/support/lib.sh"
 sfs() { "$SFS_BINARY" "$@"; }
 mkdir "$M/d" "$W/second"

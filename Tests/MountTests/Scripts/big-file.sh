@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
 # A large file by dd, its sha256 before and after a remount. BIG_MIB: its size; 2,048 where nothing is said.
+# mount: SECONDS=300
 . "$(dirname "$0")/support/lib.sh"
 mib=${BIG_MIB:-2048}
 random() { openssl enc -aes-128-ctr -K 000102030405060708090a0b0c0d0e0f -iv 00 -in /dev/zero 2>/dev/null || true; }

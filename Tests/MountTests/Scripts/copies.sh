@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
 # Copies within the mount, many at once, while others read: cp -r, copy_file_range, sendfile, dd into itself; many readers of one file.
+# mount: COMPARE=1
 . "$(dirname "$0")/support/lib.sh"
 mkdir "$M/a"
 for size in 0 1 3839 3840 4096 4097 262144 262145 1000000 5000000; do head -c $size /dev/urandom >"$M/a/$size"; done

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
 # O_DIRECT, aligned and not, beside buffered access of the same file; O_SYNC and O_DSYNC.
+# mount: COMPARE=1
 . "$(dirname "$0")/support/lib.sh"
 head -c 10000000 /dev/urandom >random
 dd if=random of="$M/direct" bs=64k oflag=direct iflag=fullblock status=none

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
 # fallocate: preallocation with and without the size, punching holes, zeroing ranges; what cannot be done says so and does nothing.
+# mount: COMPARE=1
 . "$(dirname "$0")/support/lib.sh"
 python - <<'END'
 import errno, os, random

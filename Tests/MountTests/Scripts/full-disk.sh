@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
 # A disk that becomes full: programs get ENOSPC, what was synced stays, nothing is damaged, and after making room all goes on.
+# mount: STYLE=background
 . "$(dirname "$0")/support/lib.sh"
 if ((EUID != 0)); then
     skip_part "a small disk of our own: this needs root"

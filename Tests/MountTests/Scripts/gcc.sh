@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
 # gcc compiles, archives and links in the mount, and the program runs there; and again over the old files.
+# mount: COMPARE=1
 . "$(dirname "$0")/support/lib.sh"
 mkdir "$M/src"
 cd "$M/src"

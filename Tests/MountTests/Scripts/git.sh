@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
 # git init, add, commit, gc, fsck --strict, clone, checkout, on a real tree. GIT_FILES: how many files of TREE_SOURCE.
+# mount: SECONDS=240
 . "$(dirname "$0")/support/lib.sh"
 source=${TREE_SOURCE:-/usr/include}
 export GIT_CONFIG_GLOBAL=/dev/null GIT_CONFIG_NOSYSTEM=1

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
 # Hard links share data, size, attributes and inode number, whichever name is used and in whichever directory.
+# mount: COMPARE=1
 . "$(dirname "$0")/support/lib.sh"
 mkdir "$M/a" "$M/b"
 python - <<'END'

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # The life of a mount: ready when the command returns; outlives its terminal; ends cleanly by umount, fusermount3, umount(8) and signals,
 # with all data written; names who keeps it busy; a dead mount point is cleared by the next mount.
+# mount: STYLE=background
 . "$(dirname "$0")/support/lib.sh"
 sfs() { "$SFS_BINARY" "$@"; }
 mounted() { grep -qF " $(realpath "$M") fuse.sfs " /proc/self/mounts; }

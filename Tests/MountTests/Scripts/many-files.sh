@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
 # 100,000 files in one directory: made, listed, looked up, removed. MANY_FILES gives another number.
+# mount: PLACE=memory SECONDS=240
 . "$(dirname "$0")/support/lib.sh"
 count=${MANY_FILES:-100000}
 mkdir "$M/many"

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # A listing of 100,000 files in 1,000 directories: the daemon stays below 100 MB, does not grow by the second pass, and 256 descriptors suffice.
-# mount: NOFILE=256
 # TREE_FILES gives another number of files.
+# mount: NOFILE=256 PLACE=memory SECONDS=240
 . "$(dirname "$0")/support/lib.sh"
 count=${TREE_FILES:-100000}
 pid=$(daemon)
@@ -37,10 +37,14 @@ first=$(status VmRSS)
 list
 second=$(status VmRSS)
 # What the kernel remembers it no longer asks for. Once it has forgotten, everything is asked for again.
-third=$second
+list
+third=$(status VmRSS)
+list
+fourth=$(status VmRSS)
+forgotten=$fourth
 if ((EUID == 0)) && { echo 2 >/proc/sys/vm/drop_caches; } 2>/dev/null; then
     list
-    third=$(status VmRSS)
+    forgotten=$(status VmRSS)
 fi
 # Files are opened and read, many at once, and descriptors do not run out.
 find "$M" -type f -name 'file *0' -print0 | xargs -0 -n 500 -P 4 cat | wc -c >total
@@ -52,11 +56,13 @@ held = [os.open(f"{M}/directory {d}/file {d % 50}", os.O_RDONLY) for d in range(
 equal(sorted({len(os.read(fd, 100)) for fd in held}), [0, 13], "reading 150 files that are open at once")
 END
 reading=$(status VmRSS)
-printf 'resident, in kB: %s after making %s files; %s mounted; %s, %s, %s after listings; %s after reading; %s at most\n' \
-    "$made" "$count" "$bare" "$first" "$second" "$third" "$reading" "$(status VmHWM)"
-for value in $made $first $second $third $reading $(status VmHWM); do ((value < limit)) || fail "$value kB are more than $limit kB"; done
-((second <= first + 2000)) || fail "the second pass took $((second - first)) kB more"
-((third <= first + 8000)) || fail "a pass after the kernel forgot took $((third - first)) kB more"
+printf 'resident, in kB: %s after making %s files; %s mounted; %s, %s, %s, %s after listings; %s after one that the kernel had to ask for again; %s after reading; %s at most\n' \
+    "$made" "$count" "$bare" "$first" "$second" "$third" "$fourth" "$forgotten" "$reading" "$(status VmHWM)"
+for value in $made $first $second $third $fourth $forgotten $reading $(status VmHWM); do ((value < limit)) || fail "$value kB are more than $limit kB"; done
+# Another thread with its buffers may come with any pass: some megabytes, once. A leak comes with every pass.
+((second <= first + 10000)) || fail "the second pass took $((second - first)) kB more"
+((fourth <= third + 1500 || fourth <= first + 1500)) || fail "the fourth pass took $((fourth - third)) kB more"
+((forgotten <= fourth + 10000)) || fail "a pass after the kernel forgot took $((forgotten - fourth)) kB more"
 if ((EUID == 0)); then
     now=$(descriptors)
     # Some directories may stay open; with 256 descriptors, at most half of them.

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
 # Shared mappings: what is stored through one is read by read(2), by other mappings and other processes, and the other way round.
+# mount: COMPARE=1
 . "$(dirname "$0")/support/lib.sh"
 python - <<'END'
 import mmap, os, random

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
 # Names of 1 to 255 bytes with every byte value but / and NUL, of files, directories and links; 256 bytes are too many.
+# mount: PLACE=memory
 . "$(dirname "$0")/support/lib.sh"
 python - make <<'END'
 import errno, os, random, sys

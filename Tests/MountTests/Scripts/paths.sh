@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
 # Vaults and mount points with every kind of path: spaces, commas, quotes, newlines, leading dashes, symlinks, relative ones.
+# mount: STYLE=background
 . "$(dirname "$0")/support/lib.sh"
 sfs() { "$SFS_BINARY" "$@"; }
 sfs umount "$M"

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Modes 0000, 0200, 0444 and so on, as root and as others; owners, umask, setgid, sticky; setuid goes with a write; access lists refused.
-# mount: OPTIONS=allow_other
+# mount: OPTIONS=allow_other COMPARE=1
 . "$(dirname "$0")/support/lib.sh"
 chmod 755 "$M"
 

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Random operations on one file by several handles and a mapping, in lockstep with a model in memory. SEED and STEPS may be given;
 # a failure names both.
+# mount: PLACE=memory SECONDS=180
 . "$(dirname "$0")/support/lib.sh"
 : "${SEED:=$((RANDOM * 32768 + RANDOM))}" "${STEPS:=6000}"
 export SEED STEPS

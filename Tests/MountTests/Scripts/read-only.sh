@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
 # A read-only mount: all can be read, nothing written, and not a byte of the vault changes.
+# mount: STYLE=background
 . "$(dirname "$0")/support/lib.sh"
 mkdir "$M/d"
 printf content >"$M/d/file"

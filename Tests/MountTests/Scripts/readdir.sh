@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
 # Listing directories while they change: every entry that stays is seen once; seekdir and telldir; nothing is lost to deleting while reading.
+# mount: PLACE=memory SECONDS=180
 . "$(dirname "$0")/support/lib.sh"
 cat >program.c <<'END'
 #define _GNU_SOURCE

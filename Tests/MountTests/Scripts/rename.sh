@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
 # The matrix of rename: what over what, in one directory and across, plain, NOREPLACE and EXCHANGE; open handles follow.
+# mount: PLACE=memory COMPARE=1 STYLE=background
 . "$(dirname "$0")/support/lib.sh"
 python - <<'END'
 import errno, itertools, os, shutil

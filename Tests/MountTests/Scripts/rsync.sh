@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
 # rsync into the mount, within it and out of it; the second run of each finds nothing to do.
+# mount: COMPARE=1 SECONDS=180
 . "$(dirname "$0")/support/lib.sh"
 source=${TREE_SOURCE:-/usr/include}
 mkdir "$W/tree"

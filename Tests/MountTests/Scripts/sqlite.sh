@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # 2,000 transactions of sqlite3, the same with a write-ahead log, two writers at once; integrity_check before and after a remount.
 # SQLITE_TRANSACTIONS gives another number; the write-ahead log has a quarter of it.
+# mount: COMPARE=1 SECONDS=300
 . "$(dirname "$0")/support/lib.sh"
 declare -A counts=([delete]=${SQLITE_TRANSACTIONS:-2000} [wal]=$((${SQLITE_TRANSACTIONS:-2000} / 4 / 10 * 10)))
 

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
 # df tells what the vault's filesystem has; names of 255 bytes; du tells what the vault's files take.
+# mount: STYLE=background
 . "$(dirname "$0")/support/lib.sh"
 python - <<'END'
 import os

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
 # Times: to the nanosecond, of 1901 to 2446, kept by a remount, not undone by a later flush, moved by what moves them and by nothing else.
+# mount: COMPARE=1
 . "$(dirname "$0")/support/lib.sh"
 python - <<'END'
 import os

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
 # tar x of a real tree, and diff -r against its source, before and after a remount. TREE_SOURCE names another tree.
+# mount: COMPARE=1 SECONDS=240
 . "$(dirname "$0")/support/lib.sh"
 source=${TREE_SOURCE:-/usr/include}
 

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
 # Cutting a file beside its writers and readers: sizes stay true, what was cut away never comes back, nothing is damaged.
+# mount: COMPARE=1
 . "$(dirname "$0")/support/lib.sh"
 export RACE_SECONDS=${RACE_SECONDS:-3}
 python - <<'END'

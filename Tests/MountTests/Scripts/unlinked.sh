@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
 # Files and directories that are removed while open, files without a name, and names that come back.
+# mount: COMPARE=1
 . "$(dirname "$0")/support/lib.sh"
 python - <<'END'
 import errno, os, shutil, stat

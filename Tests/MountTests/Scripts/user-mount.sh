@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
 # An ordinary user mounts an own vault, by fusermount3, and works in it: modes hold against the owner, too; nobody else gets in, not even root.
+# mount: STYLE=background
 . "$(dirname "$0")/support/lib.sh"
 user=$(id -u nobody)
 if ((EUID != 0)); then

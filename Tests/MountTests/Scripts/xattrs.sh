@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
 # Extended attributes: set, replaced, listed, read, removed, of every length that works; kept by remounts, renames and copies.
+# mount: COMPARE=1
 . "$(dirname "$0")/support/lib.sh"
 python - <<'END'
 import errno, os, shutil
