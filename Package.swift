@@ -43,3 +43,9 @@ let package = Package(
         .testTarget(name: "SecureFileCoreTests", dependencies: ["SecureFileCore", "TestSupport"], swiftSettings: house),
     ]
 )
+
+// The cases of Tests/MountTests under a harness that also counts descriptors and leftovers: minutes of work, so only where asked for.
+// `scripts/test` runs the cases themselves (scripts/test.d/40-mount-cases).
+if Context.environment["SFS_MOUNT_TESTS"] != nil {
+    package.targets.append(.testTarget(name: "MountTests", exclude: ["Scripts"], swiftSettings: house))
+}

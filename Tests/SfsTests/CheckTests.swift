@@ -39,12 +39,12 @@ import Testing
         Case(.damagedContent, "inline", block: 0, "a byte of an inline file") { try $0.overwrite($0.stored("inline"), at: 700, with: [0]) },
         Case(.damagedContent, "grouped", block: 3, "a byte of a block") { try $0.overwrite($0.stored("grouped"), at: 4 * 4096 + 5, with: [0]) },
         Case(.damagedContent, "grouped", block: 64, "the second metadata page") { try $0.overwrite($0.stored("grouped"), at: 65 * 4096 + 300, with: [9]) },
-        Case(.damagedContent, "grouped", "the first metadata page") { try $0.overwrite($0.stored("grouped"), at: 300, with: [9]) },
-        Case(.damagedContent, "grouped", "the first page zeroed") {
+        Case(.damagedContent, "grouped", block: 0, "the first metadata page") { try $0.overwrite($0.stored("grouped"), at: 300, with: [9]) },
+        Case(.damagedContent, "grouped", block: 0, "the first page zeroed") {
             try $0.overwrite($0.stored("grouped"), at: 0, with: Array(repeating: 0, count: 4096))
         },
-        Case(.truncatedContent, "grouped", "a file cut") { try file($0.stored("grouped")).setLength(50 * 4096) },
-        Case(.truncatedContent, "inline", "an inline file cut") { try file($0.stored("inline")).setLength(900) },
+        Case(.truncatedContent, "grouped", block: 49, "a file cut") { try file($0.stored("grouped")).setLength(50 * 4096) },
+        Case(.truncatedContent, "inline", block: 0, "an inline file cut") { try file($0.stored("inline")).setLength(900) },
         Case(.foreignContent, "inline", "plaintext in its place") { try $0.overwrite($0.stored("inline"), at: 0, with: Array("plain".utf8)) },
         Case(.foreignContent, "inline", "a file of another vault in its place") { vault in
             let other = try TestVault(fill: fill)

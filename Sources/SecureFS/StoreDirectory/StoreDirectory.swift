@@ -198,7 +198,11 @@ final class StoreDirectory: Sendable {
         if let size = change.size {
             guard case .value(let store, let key, _) = node else { throw .isDirectory }
             guard size <= Int64(Self.valueMaximum) else { throw .fileTooLarge }
-            let known = handle.flatMap { id in handles.withLock { $0.open[id] } }
+            // O_TRUNC comes without its handle, right after the open: the newest handle is meant, whose value is put when it is closed.
+            let known = handles.withLock { handles in
+                if let handle { return handles.open[handle] }
+                return handles.open.filter { $0.value.node == node }.max { $0.key.rawValue < $1.key.rawValue }?.value
+            }
             let open = if let known { try whole(known) } else { StoreHandle(node, try read(store, key)) }
             open.state.withLock { state in
                 Self.resize(&state, Int(size))

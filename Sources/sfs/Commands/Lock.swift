@@ -7,7 +7,7 @@ enum Lock: Command {
     static let options: [Option] = [.force]
     static let summary = "Take the key away from a mounted vault, and from the kernel's keyring."
     static let details = """
-        The mount stays, and so do the files that programs have open: everything is written first, then all calls on names and content fail
+        The mount stays, and so do the files that programs have open: everything is written first, then calls on names and content fail
         with "Required key not available" until `sfs unlock`. It can be unmounted. Of a vault all mounts of this user are locked.
         """
 

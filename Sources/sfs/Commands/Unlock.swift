@@ -7,7 +7,7 @@ enum Unlock: Command {
     static let options: [Option] = [.timeout, .noKeyring] + Option.ofKeys
     static let summary = "Give a locked mount its key again, and put it into the kernel's keyring."
     static let details = """
-        In the keyring every program of the user can take it from there: `sfs encrypt`, `sfs decrypt`, `sfs cat`, and those that use the library.
+        In the keyring programs of the user find it: `sfs encrypt`, `sfs decrypt`, `sfs cat`, and those that use the library.
         """
 
     /// As long as an `sfs unlock` lasts in the keyring, where nothing else is said.

@@ -69,7 +69,7 @@ for place in plain plain-with-files plain-with-files/file "$PASSFILE" /dev/null;
 done
 # Somebody else's sfs.json is no vault either; a damaged one of ours is called damaged, not a wrong passphrase.
 printf '{"name":"another program"}' >plain/sfs.json
-ends 4 'not a vault|no vault' sfs mount plain "$M" --passfile "$PASSFILE"
+ends 4 'not the configuration' sfs mount plain "$M" --passfile "$PASSFILE"
 changed() { # changed PYTHON: a copy of the vault whose configuration was changed so
     rm -rf changed
     cp -a "$V" changed
@@ -87,15 +87,15 @@ with open("changed/sfs.json", "w", encoding="ascii") as file:
 END
     vault_digest changed >changed.before
 }
-unchanged() { vault_digest changed | diff changed.before - >difference || fail "a refused vault was changed: $(head -n 3 difference)"; }
+# The lock file says who had the vault last, and may.
+unchanged() { diff <(grep -v "/sfs.lock" changed.before) <(vault_digest changed | grep -v "/sfs.lock") >difference || fail "a refused vault was changed: $(head -n 3 difference)"; }
 for newer in 'tree["format"] = 2' 'tree["format"] = 999' 'tree["features"] = ["a feature of 2030"]'; do
     changed "$newer"
     for command in "mount changed $M" "check changed" "ls changed" "info changed" "passwd changed --new-passfile wrong"; do
-        [[ $newer == *features* && $command == info* ]] || :
         # shellcheck disable=SC2086
         case $command in
-        info*) ends 5 'newer' sfs $command ;;
-        *) ends 5 'newer' sfs $command --passfile "$PASSFILE" ;;
+        info*) ends 5 'version.*update' sfs $command ;;
+        *) ends 5 'version.*update' sfs $command --passfile "$PASSFILE" ;;
         esac
     done
     unchanged
@@ -139,7 +139,7 @@ ends 18 'nothing|no vault' sfs umount /
 ends 18 'No such file' sfs umount no/such/place
 # init does not write into what is there.
 ends 17 'not empty' sfs init plain-with-files --passfile "$PASSFILE"
-ends 17 'not empty' sfs init "$V" --passfile "$PASSFILE"
+ends 17 'already|not empty' sfs init "$V" --passfile "$PASSFILE"
 ends 8 'empty' sfs init new --passfile empty
 [[ ! -e new ]] || fail "a vault that was refused left something behind"
 

@@ -32,7 +32,7 @@ struct ConcurrencyTests {
             do {
                 if thread == 0 {
                     defer { isDone.store(true, ordering: .relaxed) }
-                    for round in 2..<400 as Range<UInt64> {
+                    for round in 2..<2000 as Range<UInt64> {
                         try write(file, Int64(generator.number(0..<Self.blocks)), round)
                         if round % 50 == 0 { try file.synchronize() } else if round % 20 == 0 { try file.settle() }
                     }
@@ -73,7 +73,7 @@ struct ConcurrencyTests {
             var generator = SeededGenerator(seed: UInt64(thread + 10))
             let buffer = PageBuffer(count: 20_000)
             do {
-                for step in 0..<150 {
+                for step in 0..<400 {
                     switch (thread + step) % 5 {
                     case 0, 1: try file.write(generator.number(1..<9000), at: file.size.rawValue, seed: generator.next())
                     case 2: try file.truncate(to: ByteCount(generator.number(0...300_000)))

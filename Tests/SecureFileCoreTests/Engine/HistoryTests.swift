@@ -32,7 +32,7 @@ struct HistoryTests {
     func everyLossOfPowerInASmallCase(script: CrashScript) throws {
         for past in CrashScript.Past.allCases {
             for atOnce in [false, true] {
-                do { try script.run(past: past, cipher: .aes256GCM, atOnce: atOnce, limit: 256) } catch {
+                do { try script.run(past: past, cipher: .aes256GCM, atOnce: atOnce, limit: 128) } catch {
                     Issue.record("\(script.name), \(past), new data at once: \(atOnce): \(error)")
                 }
             }

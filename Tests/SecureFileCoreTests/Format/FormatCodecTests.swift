@@ -12,7 +12,8 @@ import Testing
             #expect(Base64URL.decode(text) == bytes)
         }
         #expect(Base64URL.encodedLength(NameLimits.shortName + NameLimits.sivOverhead) == 255)
-        #expect(Base64URL.encodedLength(NameLimits.shortAttribute + NameLimits.sivOverhead) + "user.sfs.n.".utf8.count == 255)
+        #expect(Base64URL.encodedLength(NameLimits.shortAttribute + NameLimits.sivOverhead) + "trusted.sfs.n.".utf8.count <= 255)
+        #expect(Base64URL.encodedLength(NameLimits.shortAttribute + 1 + NameLimits.sivOverhead) + "trusted.sfs.n.".utf8.count > 255)
         #expect(Base64URL.encodedLength(32) + "sfs.long.".utf8.count == 52)
         #expect(Base64URL.encodedLength(StoredSymlink.inlineMaximum + StoredSymlink.overhead) <= 4095)
     }
