@@ -5,6 +5,7 @@ usage: reference_reader.py VAULT CREDENTIAL COMMAND
          CREDENTIAL  --passfile F | --recovery-file F | --keyfile F | --key-hex-file F  (the volume key, 64 hex digits)
          COMMAND     ls [-R] [PATH] | cat PATH | tree-digest | check | info   (info needs no credential)
        reference_reader.py tree-digest --plain DIR           the same lines of a plain (or mounted) directory
+                     standalone FILE: a file outside of the vault, under its key, to stdout
        reference_reader.py file-read FILE --key-hex-file F [--session none|dead|open]   one content file, to stdout
        reference_reader.py vectors DIR                       every test vector, each compared with what it expects
 
@@ -1135,6 +1136,13 @@ class VaultCommands:
         for found in entries:
             print(found.kind, TreeDigest.quote(found.path))
 
+    def standalone(self, argv):
+        """Prints a standalone file under the vault's key."""
+        if len(argv) != 1:
+            raise UsageError("standalone FILE")
+        with open(argv[0], "rb") as file:
+            write_out(ContentFile(FileBacking(file.fileno()), self.vault.keys, AssumedSession("none"), place="standalone"))
+
     def cat(self, args):
         if len(args) != 1:
             raise UsageError("cat PATH")
@@ -1233,7 +1241,7 @@ def run_vault(argv):
     parser.add_argument("vault")
     for option in ("--passfile", "--recovery-file", "--keyfile", "--key-hex-file"):
         parser.add_argument(option)
-    parser.add_argument("command", choices=("ls", "cat", "tree-digest", "check", "info"))
+    parser.add_argument("command", choices=("ls", "cat", "tree-digest", "check", "info", "standalone"))
     parser.add_argument("rest", nargs=argparse.REMAINDER)
     options = parser.parse_args(argv)
     if options.command == "info":
