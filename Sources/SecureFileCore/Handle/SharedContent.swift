@@ -69,6 +69,8 @@ final class SharedContent: Sendable {
             // Readers open it anew: nobody keeps others from writing it any more.
             state.open = nil
             if state.isAbandoned || !open.isWritable { return }
+            // By hand: a child that is just being spawned has the descriptor too, and would keep the lock a moment longer.
+            defer { try? open.descriptor.unlock() }
             if vault == nil { try open.file.closeStandalone() } else { try close(open.file) }
         }
     }
