@@ -284,6 +284,17 @@ def content_lenient(out):
     whole = ContentWriter("standalone whole", 200, flags=2).put(0, text("standalone whole", 200)).grouped()
     out.content("ok_standalone", whole, text("standalone whole", 200), place="standalone")
     out.refused("standalone_in_vault", whole, "damaged", 0, comment="same bytes as ok_standalone")
+    out.refused("vault_file_outside", ContentWriter("vault file", 200).put(0, text("vault file", 200)).grouped(), "badMagic", 0, place="standalone",
+                comment="without the standalone flag: a file of a vault, which is to be used through it")
+    out.content("ok_standalone_inline", ContentWriter("standalone inline", 100, flags=2).inline(), stream("standalone inline content", 100),
+                place="standalone")
+    out.content("ok_standalone_empty", b"", b"", place="standalone", comment="a backing file of no bytes")
+    for name, raw in (("zeros", bytes(2 * PAGE)), ("text", b"plaintext with content\n"), ("short", b"x")):
+        out.refused(f"standalone_plaintext_{name}", raw, "badMagic", 0, place="standalone", comment="somebody else's file")
+    out.refused("standalone_head_cut", ContentWriter("standalone head", 100, flags=2).inline()[:200], "damaged", 0, place="standalone")
+    page_cut = ContentWriter("standalone cut", 100, session=SESSION, flags=2).inline()[:300]
+    out.content("lenient_standalone_page_cut_is_empty", page_cut, b"", notes=1, place="standalone")
+    out.refused("strict_standalone_page_cut", ContentWriter("standalone cut", 100, flags=2).inline()[:300], "truncated", 0, place="standalone")
 
     image = two_versions("both dead", session=SESSION).grouped()
     place(image, data_at(0), stream("rubbish", 200))

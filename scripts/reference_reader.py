@@ -5,6 +5,7 @@ usage: reference_reader.py VAULT CREDENTIAL COMMAND
          CREDENTIAL  --passfile F | --recovery-file F | --keyfile F | --key-hex-file F  (the volume key, 64 hex digits)
          COMMAND     ls [-R] [PATH] | cat PATH | tree-digest | check | info   (info needs no credential)
        reference_reader.py tree-digest --plain DIR           the same lines of a plain (or mounted) directory
+                     standalone FILE: a file outside of the vault, under its key, to stdout
        reference_reader.py file-read FILE --key-hex-file F [--session none|dead|open]   one content file, to stdout
        reference_reader.py vectors DIR                       every test vector, each compared with what it expects
 
@@ -330,7 +331,7 @@ class MetadataPage:
     standalone = property(lambda self: bool(self.flags & 2))
 
     @classmethod
-    def open_first(cls, raw, keys, sessions):
+    def open_first(cls, raw, keys, sessions, place):
         """Page 0 of a file; `raw` is at least a head long. None where a session that is not over left only a part of it."""
         page = cls(raw)
         if raw[:8] != cls.MAGIC:
@@ -343,12 +344,14 @@ class MetadataPage:
             raise FormatError("unsupportedVersion", f"flags {page.flags:#x}", 0)
         if page.form not in (1, 2):
             raise FormatError("unsupportedVersion", f"form {page.form}", 0)
+        if place == "standalone" and not page.standalone:
+            raise FormatError("badMagic", "a content file of a vault, outside of it", 0)
         if page.key_id != keys.key_id:
             raise FormatError("wrongKey", "the file belongs to another volume key", 0)
         if page.form == 1 and page.size > INLINE_MAX:
             raise FormatError("malformed", "an inline file with a size above 3839", 0)
         if len(raw) < (HEAD + page.size if page.form == 1 else BLOCK):
-            if sessions.state(page.session) != "none":
+            if sessions.state(page.session) != "none" or place == "standalone" and page.session != ZERO_ID:
                 return None
             raise FormatError("truncated", "the backing file ends in its first page", 0)
         page._unseal(keys.group_key(page.file_id, 0), 0)
@@ -416,23 +419,25 @@ class ContentFile:
     `notes` collects what lenient reading let pass.
     """
 
-    def __init__(self, backing, keys, sessions, in_vault=True):
+    def __init__(self, backing, keys, sessions, place="vault"):
         self.backing, self.keys, self.notes = backing, keys, []
         self.first, self.size, self.lenient = None, 0, False
         self._group, self._page = None, None
         start = backing.read(0, BLOCK)
         if not start:
             return
+        if place == "standalone" and start[:8] != MetadataPage.MAGIC:
+            raise FormatError("badMagic", "not a content file", 0)
         if len(start) < HEAD or not any(start):
-            if not sessions.unsettled:
+            if place == "standalone" or not sessions.unsettled:
                 raise FormatError("damaged", "the first page is missing", 0)
             self.notes.append("the first page never became durable: an empty file")
             return
-        self.first = MetadataPage.open_first(start, keys, sessions)
+        self.first = MetadataPage.open_first(start, keys, sessions, place)
         if self.first is None:
             self.notes.append("the first page is only partly there and never became durable: an empty file")
             return
-        if in_vault and self.first.standalone:
+        if place == "vault" and self.first.standalone:
             raise FormatError("damaged", "a standalone file inside a vault", 0)
         state = sessions.state(self.first.session)
         self.lenient = state != "none" or (self.first.standalone and self.first.session != ZERO_ID)
@@ -1035,8 +1040,7 @@ class VectorRunner:
 
     def _content(self, vector, raw):
         sessions = AssumedSession(vector.fields.get("session", "none"))
-        in_vault = vector.fields.get("place", "vault") == "vault"
-        file = ContentFile(MemoryBacking(raw), KeyRing(vector.bytes("key")), sessions, in_vault)
+        file = ContentFile(MemoryBacking(raw), KeyRing(vector.bytes("key")), sessions, vector.fields.get("place", "vault"))
         found = self._payload(file.blocks())
         return {**found, "notes": str(len(file.notes))}
 
@@ -1131,6 +1135,13 @@ class VaultCommands:
             entries = self.vault.entries(directory, entry.path if entry else b"", self.report)
         for found in entries:
             print(found.kind, TreeDigest.quote(found.path))
+
+    def standalone(self, argv):
+        """Prints a standalone file under the vault's key."""
+        if len(argv) != 1:
+            raise UsageError("standalone FILE")
+        with open(argv[0], "rb") as file:
+            write_out(ContentFile(FileBacking(file.fileno()), self.vault.keys, AssumedSession("none"), place="standalone"))
 
     def cat(self, args):
         if len(args) != 1:
@@ -1230,7 +1241,7 @@ def run_vault(argv):
     parser.add_argument("vault")
     for option in ("--passfile", "--recovery-file", "--keyfile", "--key-hex-file"):
         parser.add_argument(option)
-    parser.add_argument("command", choices=("ls", "cat", "tree-digest", "check", "info"))
+    parser.add_argument("command", choices=("ls", "cat", "tree-digest", "check", "info", "standalone"))
     parser.add_argument("rest", nargs=argparse.REMAINDER)
     options = parser.parse_args(argv)
     if options.command == "info":
@@ -1263,7 +1274,7 @@ def run_file_read(argv):
     keys = KeyRing(read_key(options.key_hex_file))
     try:
         with open(options.file, "rb") as file:
-            write_out(ContentFile(FileBacking(file.fileno()), keys, AssumedSession(options.session), in_vault=False))
+            write_out(ContentFile(FileBacking(file.fileno()), keys, AssumedSession(options.session), place="anywhere"))
     except FormatError as error:
         sys.stdout.flush()
         print(f"error: {error.code} block={error.block}", file=sys.stderr)

@@ -20,7 +20,7 @@ final class LockableMount: Sendable {
     func start(autoLockMinutes: Int) throws(Errno) {
         try inner.start()
         if autoLockMinutes > 0 {
-            let idleness = try locker.watchIdleness(minutes: autoLockMinutes)
+            let idleness = try locker.watchIdleness(.seconds(60 * autoLockMinutes))
             running.withLock { $0.idleness = idleness }
         }
         do throws(Errno) {

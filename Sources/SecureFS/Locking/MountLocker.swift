@@ -13,6 +13,8 @@ package final class MountLocker: Sendable {
     private let caches = Mutex<(any KernelCaches)?>(nil)
     private let transition = Mutex<Void>(())
     private static let rounds = 200
+    /// So often nothing may come in, one after the other, before it counts as all.
+    private static let quietRounds = 4
 
     init(_ gate: LockGate, _ fileSystem: StoreDirectoryFileSystem, _ log: MountLog) {
         self.gate = gate
@@ -56,13 +58,16 @@ package final class MountLocker: Sendable {
         caches.waitForRequests()
         let known = fileSystem.vault.table.knownToKernel()
         caches.forgetAttributes(of: known.inUse)
+        var quiet = 0
         for round in 0..<Self.rounds {
             let before = gate.writes.load(ordering: .relaxed)
             caches.synchronize()
-            caches.forgetContent(of: known.withContent)
-            if round > 1, gate.writes.load(ordering: .relaxed) == before { return }
-            // A write(2) that was let in before may be long.
-            CurrentProcess.pause(milliseconds: round < 10 ? 2 : 50)
+            // Only what is written already: forgetting waits for the rest of an inode, and this thread is not to wait for its own mount.
+            if gate.writes.load(ordering: .relaxed) == before { caches.forgetContent(of: known.withContent) }
+            quiet = gate.writes.load(ordering: .relaxed) == before ? quiet + 1 : 0
+            if quiet == Self.quietRounds { return }
+            // A write(2) that was let in before may be long, or its program may be waiting for a processor.
+            CurrentProcess.pause(milliseconds: round < 20 ? 5 : 50)
         }
         log.write("data still comes in; what comes after the key has gone is refused")
     }
@@ -84,18 +89,18 @@ package final class MountLocker: Sendable {
 
     // MARK: Idleness
 
-    /// Locks once no program has asked for anything for `minutes`, again and again.
+    /// Locks once no program has asked for anything for `time` (up to a twelfth longer), again and again.
     ///
     /// - Returns: To be kept, and stopped at the end.
-    func watchIdleness(minutes: Int) throws(Errno) -> Ticker {
+    func watchIdleness(_ time: Duration) throws(Errno) -> Ticker {
+        let ticks = 12
         let seen = Mutex<(uses: UInt, quiet: Int)>((0, 0))
-        // A twelfth of the time at once: 5 seconds for a minute.
-        return try Ticker(every: .seconds(5 * minutes)) { [weak self] in
+        return try Ticker(every: time / ticks) { [weak self] in
             guard let self else { return false }
             let now = gate.uses.load(ordering: .relaxed)
             let isIdle = seen.withLock { seen in
                 seen = (now, now == seen.uses ? seen.quiet + 1 : 0)
-                return seen.quiet >= 12
+                return seen.quiet >= ticks
             }
             if isIdle, !isLocked {
                 do throws(SecureFileError) { try lock(discardingUnwritten: false) } catch { log.write("not locked when idle: \(error.message)") }
