@@ -31,6 +31,7 @@ struct Campaign {
                         attempt {
                             var run = FaultScript(script, past, fault.isPersistent ? .changes : .all, fault, atOnce: atOnce)
                             run.crashStates = 64
+                            run.usesCrew = atOnce != (fault.error == .noSpace)
                             return try run.sweep()
                         }
                     }

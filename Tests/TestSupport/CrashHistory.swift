@@ -57,6 +57,7 @@ public struct CrashHistory {
         options.writesNewDataAtOnce = generator.once(in: 2)
         options.pendingLimitPerFile = generator.pick([0, 8192, 64 << 20, 64 << 20])
         options.cachedGroupsPerFile = generator.pick([0, 1, 2048])
+        options.crew = generator.pick([nil, TestVault.patientCrew])
         trace.append("session \(session)\(isStandalone ? ", outside of a vault" : "")")
         let store = CrashingByteStore(image)
         if generator.once(in: 3) { store.powerOff(after: generator.number(0..<40)) }

@@ -25,6 +25,7 @@ public struct CrowdHistory {
         options.writesNewDataAtOnce = generator.once(in: 2)
         options.cachedGroupsPerFile = generator.pick([0, 2048])
         options.keepsModificationTimes = generator.once(in: 2)
+        options.crew = generator.pick([nil, TestVault.patientCrew])
         let past = TestVault.context(session: 1)
         context = TestVault.context(session: 2, options: options)
         for _ in 0..<generator.number(2..<6) {

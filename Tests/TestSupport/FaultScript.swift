@@ -7,6 +7,7 @@ public struct FaultScript: Sendable {
     public var kinds: FaultyByteStore.Kinds
     public var fault: FaultyByteStore.Fault
     public var atOnce: Bool
+    public var usesCrew = false
     public var cipher: CipherKind = .aes256GCM
     /// The most states judged at one sync, as what a loss of power may leave after the fault; 0: none.
     public var crashStates = 0
@@ -35,6 +36,7 @@ public struct FaultScript: Sendable {
         options.writesNewDataAtOnce = atOnce
         options.cachedGroupsPerFile = atOnce ? 2048 : 0
         options.keepsModificationTimes = atOnce
+        options.crew = usesCrew ? TestVault.patientCrew : nil
         let isReopened = past != .nothingOwed && past != .sameInstance
         let prepared = isReopened ? try script.prepare(past: past, cipher: cipher, options: options) : nil
         let crashing = prepared?.store ?? CrashingByteStore()

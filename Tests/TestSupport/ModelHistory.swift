@@ -30,6 +30,7 @@ public struct ModelHistory {
         options.cachedGroupsPerFile = generator.pick([0, 1, 2, 2048])
         options.writesNewDataAtOnce = generator.once(in: 2)
         options.keepsModificationTimes = generator.once(in: 4)
+        options.crew = generator.pick([nil, nil, TestVault.patientCrew, TestVault.crew])
         self.options = options
         isStandalone = generator.once(in: 3)
         context = isStandalone

@@ -5,6 +5,11 @@ public enum TestVault {
     public static let contentKey = SecretKey(copying: (0..<32).map { UInt8($0) })
     public static let keyID: UInt64 = 0x0102_0304_0506_0708
 
+    /// Two helpers, for the smallest work.
+    package static let crew = Crew(helpers: 2, smallest: 1)
+    /// Nobody helps: what is handed out is done when it is waited for, in an order that is always the same.
+    package static let patientCrew = Crew(helpers: 0, smallest: 1)
+
     public static func session(_ number: Int) -> SessionID { SessionID(low: UInt64(number), high: 0x5E55_1014) }
 
     /// The context of session `number`; sessions `dead` died before.

@@ -8,14 +8,17 @@ package struct LoopTuning: Sendable {
     /// How long the leader looks at the empty device before it sleeps. Waking a sleeper costs the caller more than a short request does.
     package var spinNanoseconds = 40_000
     package var threadLimit = 8
-    /// Requests found waiting one right after the other before a second thread is woken.
+    /// Requests found waiting one right after the other before another thread is woken.
     package var streakLimit = 16
+    /// Threads at work above which no more are woken for requests that queue up: more than there are cores only wait for each other.
+    package var crowd = 2
 
     package init() {
         let processors = Int(sysconf(Int32(_SC_NPROCESSORS_ONLN)))
         // With one core the caller cannot run while we look: looking is all loss.
         if processors < 2 { spinNanoseconds = 0 }
         threadLimit = min(8, max(4, 2 * processors))
+        crowd = max(2, min(processors, threadLimit))
     }
 }
 
@@ -104,7 +107,9 @@ final class FuseLoop: @unchecked Sendable {
                 worker.request = RawRequest(reading: worker.input, count: count)
                 streak = spin.isLooking || worker.request.isBackground ? 0 : streak + 1
                 spin.found()
-                if worker.request.isSlow || streak >= tuning.streakLimit {
+                let isStreak = streak >= tuning.streakLimit
+                if isStreak { streak = 0 }
+                if worker.request.isSlow || (isStreak && state.atWork < tuning.crowd) {
                     if state.release(ticket) { addThread() }
                     process(worker, count)
                     return

@@ -23,6 +23,13 @@ final class FuseLoopState: @unchecked Sendable {
 
     func leads(_ mine: UInt64) -> Bool { ticket.load(ordering: .relaxed) == mine && !isStopping }
 
+    /// Threads that do not wait for leadership, the leader included.
+    var atWork: Int {
+        point.lock()
+        defer { point.unlock() }
+        return threads - waiting
+    }
+
     /// Waits for leadership; nil when the loop ends.
     func becomeLeader() -> UInt64? {
         point.lock()

@@ -14,8 +14,8 @@ public final class ContentContext: Sendable {
         public var keepsModificationTimes = false
         /// New data goes to the store at the end of each write rather than at ``SecureFile/flush()``.
         public var writesNewDataAtOnce = false
-        /// Large reads and batches are done by several threads at once. Not for a caller with threads of its own for each core.
-        public var usesHelpers = false
+        /// Who takes part in large reads and in large writes of new data. Not for a caller with threads of its own for each core.
+        package var crew: Crew?
         public init() {}
     }
 

@@ -10,6 +10,8 @@ final class GroupState: @unchecked Sendable {
     var isDirty = false
     /// Seals since the page was last sealed, for its sequence field.
     var seals: UInt64 = 0
+    /// Blocks of the group whose newest content is in memory only. ``SecureFile/hold(_:in:_:)``.
+    var pending = PendingBlocks()
 
     /// The file's sync count the three sets belong to; with an older one they are empty.
     private var epoch: UInt64
@@ -37,16 +39,17 @@ final class GroupState: @unchecked Sendable {
     func isUnsynced(_ index: Int, _ now: UInt64) -> Bool { bits(unsyncedBits, now) >> UInt64(index) & 1 == 1 }
     func isFresh(_ index: Int, _ now: UInt64) -> Bool { bits(freshBits, now) >> UInt64(index) & 1 == 1 }
     func isDropped(_ index: Int, _ now: UInt64) -> Bool { bits(droppedBits, now) >> UInt64(index) & 1 == 1 }
+    /// Of the blocks `wanted`, those written or cleared since the last sync.
+    func changed(_ wanted: UInt64, _ now: UInt64) -> UInt64 { bits(unsyncedBits | droppedBits, now) & wanted }
 
     /// Whether anything is known that would be lost with this object.
     func remembersWrites(_ now: UInt64) -> Bool { epoch == now && (unsyncedBits | freshBits | droppedBits) != 0 }
 
-    /// Takes note that the data of a block was written; `fresh`: no owed version of it exists.
-    func noteWritten(_ index: Int, fresh: Bool, _ now: UInt64) {
+    /// Takes note that the data of `blocks` was written; `fresh`: no owed version of them exists.
+    func noteWritten(_ blocks: UInt64, fresh: Bool, _ now: UInt64) {
         bringTo(now)
-        let bit: UInt64 = 1 << UInt64(index)
-        unsyncedBits |= bit
-        if fresh { freshBits |= bit } else { freshBits &= ~bit }
+        unsyncedBits |= blocks
+        if fresh { freshBits |= blocks } else { freshBits &= ~blocks }
     }
 
     func noteDropped(_ index: Int, _ now: UInt64) {

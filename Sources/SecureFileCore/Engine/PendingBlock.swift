@@ -1,16 +1,48 @@
 import Synchronization
 
 /// A block whose newest content is in memory only.
-final class PendingBlock: @unchecked Sendable {
-    /// 4096 bytes; zeros past `length`.
+///
+/// A block that was written whole is sealed as it comes, while it is in the processor's cache; one that was written in part when its batch goes
+/// out.
+struct PendingBlock {
+    /// 4096 bytes: plaintext, with zeros past `length`, or sealed.
     let buffer: PageBuffer
     /// Bytes of the block, 1 to 4096.
     var length: Int
+    /// What `buffer` is sealed under; empty: it holds plaintext.
+    var slot = Slot.empty
 
-    init(_ buffer: PageBuffer, length: Int) {
-        self.buffer = buffer
-        self.length = length
+    var isSealed: Bool { !slot.isEmpty }
+}
+
+/// The pending blocks of one group.
+struct PendingBlocks {
+    /// Which there are: bit i is block i of the group.
+    private(set) var bits: UInt64 = 0
+    private var blocks: [PendingBlock?] = []
+
+    func has(_ index: Int) -> Bool { bits >> UInt64(index) & 1 == 1 }
+
+    subscript(index: Int) -> PendingBlock? {
+        get { has(index) ? blocks[index] : nil }
+        set {
+            if blocks.isEmpty { blocks = Array(repeating: nil, count: ContentGeometry.blocksPerGroup) }
+            blocks[index] = newValue
+            let bit: UInt64 = 1 << UInt64(index)
+            if newValue == nil { bits &= ~bit } else { bits |= bit }
+            if bits == 0 { blocks = [] }
+        }
     }
+
+    /// The first of `bits` that is set, which is cleared in them.
+    static func popFirst(_ bits: inout UInt64) -> Int? {
+        if bits == 0 { return nil }
+        defer { bits &= bits - 1 }
+        return bits.trailingZeroBitCount
+    }
+
+    /// The bits `from` and higher.
+    static func bits(from index: Int) -> UInt64 { index >= 64 ? 0 : .max << UInt64(index) }
 }
 
 /// Pages of 4096 bytes that pending blocks have done with, for the next ones: memory that comes and goes by the page costs page faults.

@@ -34,7 +34,7 @@ extension SecureFile {
 
     /// Drops a page that was read only to be checked.
     private func forgetIfQuiet(_ index: GroupIndex) {
-        guard let state = groups.find(index), !state.isDirty, !state.remembersWrites(epoch) else { return }
+        guard let state = groups.find(index), !state.isDirty, state.pending.bits == 0, !state.remembersWrites(epoch) else { return }
         groups.remove(index)
     }
 
@@ -43,7 +43,7 @@ extension SecureFile {
         for place in 0..<ContentGeometry.blocksPerGroup {
             let block = state.index.block(place)
             if block >= end { return }
-            if pending[block] != nil { continue }
+            if state.pending.has(place) { continue }
             do throws(SecureFileError) { try loadBlock(block, state, into: buffer) } catch { report(error) }
         }
     }

@@ -1,16 +1,25 @@
 /// A batch of overwrites between its two halves: the metadata is written, the data is not. FORMAT section 9.
 struct Commit {
-    /// Blocks sealed in place in their pending buffers, in order.
-    struct Item {
-        let block: BlockIndex
-        let held: PendingBlock
+    /// Of one group: blocks sealed in their pending buffers.
+    struct Part {
         let state: GroupState
-        /// The entry before.
-        let entry: MetadataPage.Entry
+        var blocks: UInt64
+        /// The page with the entries as they were before.
+        let before: MetadataPage
     }
-    var blocks: [Item] = []
+    /// In order.
+    var parts: [Part] = []
     /// The inline page is to be written.
     var inline = false
+
+    var isEmpty: Bool { parts.isEmpty && !inline }
+}
+
+/// A sealed version of a block that its entry names and that the store may have in part.
+struct UnfinishedBlock {
+    let state: GroupState
+    let buffer: PageBuffer
+    let length: Int
 }
 
 extension SecureFile {
@@ -30,19 +39,24 @@ extension SecureFile {
 
     /// Writes the pending blocks that nobody is owed an older version of.
     private func writeFreshBlocks() throws(SecureFileError) {
-        if pending.isEmpty { return }
-        var written: [BlockIndex] = []
+        if pendingCount == 0 { return }
+        var written: [(state: GroupState, index: Int)] = []
         try context.lanes.withLane { (lane) throws(SecureFileError) in
-            var run = WriteRun(lane, expecting: pending.count * ContentGeometry.blockSize)
+            var run = WriteRun(lane, expecting: pendingCount * ContentGeometry.blockSize)
             do throws(SecureFileError) {
-                for block in pending.keys.sorted() {
-                    guard let held = pending[block] else { continue }
-                    let state = try groupForChange(block.group)
-                    guard try mayWriteAtOnce(block, state) else { continue }
-                    if !run.takes(block) { try finish(&run) }
-                    let length = held.length
-                    try held.buffer.withSpan(0..<length) { (span) throws(SecureFileError) in try add(block, state, span, 0..<length, to: &run) }
-                    written.append(block)
+                for state in pendingGroupsInOrder() {
+                    var bits = state.pending.bits
+                    while let index = PendingBlocks.popFirst(&bits) {
+                        let block = state.index.block(index)
+                        guard try mayWriteAtOnce(block, state) else { continue }
+                        try unseal(index, in: state)
+                        guard let held = state.pending[index] else { continue }
+                        if !run.takes(block) { try finish(&run) }
+                        try held.buffer.withSpan(0..<held.length) { (span) throws(SecureFileError) in
+                            try add(block, state, span, 0..<held.length, to: &run)
+                        }
+                        written.append((state, index))
+                    }
                 }
                 try finish(&run)
             } catch {
@@ -50,7 +64,7 @@ extension SecureFile {
                 throw error
             }
         }
-        for block in written { release(block) }
+        for (state, index) in written { release(index, in: state) }
     }
 
     func writeDirtyPages() throws(SecureFileError) {
@@ -124,7 +138,7 @@ extension SecureFile {
     func commitPending() throws(SecureFileError) {
         defer { updateRegistration() }
         try prepareCommit()
-        guard let commit, commit.inline || !commit.blocks.isEmpty else { return commit = nil }
+        guard let commit, !commit.isEmpty else { return commit = nil }
         do throws(SecureFileError) {
             try syncStore(attributes: false)
         } catch {
@@ -146,23 +160,16 @@ extension SecureFile {
             commit = Commit(inline: true)
             return
         }
-        guard !pending.isEmpty else { return }
+        guard pendingCount > 0 else { return }
         try writeUnfinished()
-        var batch = Commit()
-        for block in pending.keys.sorted() {
-            guard let held = pending[block] else { continue }
-            let state = try groupForChange(block.group)
-            batch.blocks.append(Commit.Item(block: block, held: held, state: state, entry: state.page.entry(block.indexInGroup)))
-        }
-        if batch.blocks.contains(where: { $0.state.isUnsynced($0.block.indexInGroup, epoch) || $0.state.isDropped($0.block.indexInGroup, epoch) }) {
-            try syncStore(attributes: false)
-        }
-        if foreignSize != nil, batch.blocks.contains(where: { $0.block.group != .zero }) { try ensureStampIsDurable() }
+        let states = pendingGroupsInOrder()
+        if states.contains(where: { $0.changed($0.pending.bits, epoch) != 0 }) { try syncStore(attributes: false) }
+        if foreignSize != nil, states.contains(where: { $0.index != .zero }) { try ensureStampIsDurable() }
         if backingLength < expectedBackingLength { try setBackingLength(expectedBackingLength) }
-        try sealBatch(&batch)
-        commit = batch
+        commit = Commit()
         do throws(SecureFileError) {
-            for state in distinctStates(batch) { try writePage(state) }
+            try context.lanes.withLane { (lane) throws(SecureFileError) in for state in states { try sealPart(state, lane) } }
+            for state in states { try writePage(state) }
             if let header, header.isDirty { try writePage(header) }
         } catch {
             abandonCommit()
@@ -170,33 +177,16 @@ extension SecureFile {
         }
     }
 
-    private func distinctStates(_ batch: Commit) -> [GroupState] {
-        var states: [GroupState] = []
-        for item in batch.blocks where states.last !== item.state { states.append(item.state) }
-        return states
-    }
-
-    private func sealBatch(_ batch: inout Commit) throws(SecureFileError) {
-        var sealed = 0
-        do throws(SecureFileError) {
-            try context.lanes.withLane { (lane) throws(SecureFileError) in
-                for item in batch.blocks {
-                    let index = item.block.indexInGroup
-                    let slot: Slot
-                    do throws(CryptoFailure) {
-                        slot = try lane.sealBlock(inPlace: item.held.buffer, length: item.held.length, at: index, item.state.key, cipher)
-                    } catch { throw failure(error) }
-                    item.state.page.addVersion(index, slot)
-                    item.state.seals += 1
-                    markDirty(item.state)
-                    sealed += 1
-                }
-            }
-        } catch {
-            batch.blocks.removeSubrange(sealed...)
-            commit = batch
-            abandonCommit()
-            throw error
+    /// Seals what is not sealed yet in a group, and adds the new versions to their entries.
+    private func sealPart(_ state: GroupState, _ lane: AEADLane) throws(SecureFileError) {
+        var part = Commit.Part(state: state, blocks: 0, before: MetadataPage(context.pages.take()))
+        part.before.copy(state.page)
+        defer { commit?.parts.append(part) }
+        markDirty(state)
+        var bits = state.pending.bits
+        while let index = PendingBlocks.popFirst(&bits) {
+            state.page.addVersion(index, try seal(index, in: state, lane))
+            part.blocks |= 1 << UInt64(index)
         }
     }
 
@@ -208,99 +198,92 @@ extension SecureFile {
             self.commit = nil
             return try writeInlinePage()
         }
-        var next = 0
-        while next < commit.blocks.count {
-            let run = runLength(commit, from: next)
-            do throws(SecureFileError) {
-                try writeRun(commit, next..<next + run)
-            } catch {
-                // What is written is written; the rest goes back to being pending.
-                for item in commit.blocks[next..<next + run] { keepUnfinished(item) }
-                self.commit = Commit(blocks: Array(commit.blocks[(next + run)...]))
-                abandonCommit()
-                throw error
+        for number in commit.parts.indices {
+            var left = commit.parts[number].blocks
+            let state = commit.parts[number].state
+            while left != 0 {
+                let run = firstRun(of: left, in: state)
+                left &= ~run
+                do throws(SecureFileError) { try writeRun(run, of: state) } catch {
+                    // What is written is written; the rest goes back to being pending.
+                    keepUnfinished(run, in: state)
+                    self.commit?.parts[number].blocks = left
+                    self.commit?.parts.removeSubrange(..<number)
+                    abandonCommit()
+                    throw error
+                }
+                state.noteWritten(run, fresh: false, epoch)
+                var bits = run
+                while let index = PendingBlocks.popFirst(&bits) { release(index, in: state) }
             }
-            for item in commit.blocks[next..<next + run] {
-                item.state.noteWritten(item.block.indexInGroup, fresh: false, epoch)
-                release(item.block, isSealed: true)
-            }
-            next += run
+            context.pages.giveBack(commit.parts[number].before.buffer, holdsPlaintext: false)
         }
         self.commit = nil
     }
 
-    /// A block whose new version may have been written in part: the entry with both versions stays, and the sealed version is kept until
-    /// it has been written whole. Else the next version could take the place of the one that is in the store.
-    private func keepUnfinished(_ item: Commit.Item) {
-        let sealed = PageBuffer(uninitialized: ContentGeometry.blockSize)
-        sealed.copy(0..<ContentGeometry.blockSize, of: item.held.buffer, to: 0)
-        unfinished[item.block] = PendingBlock(sealed, length: item.held.length)
-        unseal(item)
+    /// The first blocks of `bits` that lie behind each other in the store.
+    private func firstRun(of bits: UInt64, in state: GroupState) -> UInt64 {
+        let first = bits.trailingZeroBitCount
+        var end = first
+        while end < 64, bits >> UInt64(end) & 1 == 1 {
+            end += 1
+            if state.pending[end - 1]?.length != ContentGeometry.blockSize { break }
+        }
+        return PendingBlocks.bits(from: first) & ~PendingBlocks.bits(from: end)
+    }
+
+    private func writeRun(_ run: UInt64, of state: GroupState) throws(SecureFileError) {
+        let first = run.trailingZeroBitCount
+        guard let only = state.pending[first] else { return }
+        let place = ContentGeometry.dataPage(of: state.index.block(first))
+        let count = run.nonzeroBitCount
+        if count == 1 { return try writeToStore(only.buffer, 0..<only.length, at: place) }
+        try context.lanes.withLane { (lane) throws(SecureFileError) in
+            let staging = lane.staging(atLeast: count * ContentGeometry.blockSize)
+            var used = 0
+            for index in first..<first + count {
+                guard let held = state.pending[index] else { return }
+                staging.copy(0..<held.length, of: held.buffer, to: used)
+                used += held.length
+            }
+            try writeToStore(staging, 0..<used, at: place)
+        }
+    }
+
+    /// Blocks whose new version may have been written in part: the entries with both versions stay, and the sealed versions are kept until
+    /// they have been written whole. Else the next version could take the place of the one that is in the store.
+    private func keepUnfinished(_ run: UInt64, in state: GroupState) {
+        var bits = run
+        while let index = PendingBlocks.popFirst(&bits) {
+            guard let held = state.pending[index] else { continue }
+            let sealed = PageBuffer(uninitialized: ContentGeometry.blockSize)
+            sealed.copy(0..<ContentGeometry.blockSize, of: held.buffer, to: 0)
+            unfinished[state.index.block(index)] = UnfinishedBlock(state: state, buffer: sealed, length: held.length)
+            // The next version is to be another one, also where the content stays.
+            try? unseal(index, in: state)
+        }
     }
 
     /// Writes what an earlier batch has left unfinished.
     private func writeUnfinished() throws(SecureFileError) {
         for block in unfinished.keys.sorted() {
             guard let sealed = unfinished[block] else { continue }
-            let state = try groupForChange(block.group)
             try writeToStore(sealed.buffer, 0..<sealed.length, at: ContentGeometry.dataPage(of: block))
-            state.noteWritten(block.indexInGroup, fresh: false, epoch)
+            sealed.state.noteWritten(1 << UInt64(block.indexInGroup), fresh: false, epoch)
             unfinished[block] = nil
         }
     }
 
-    /// How many blocks from `first` on lie behind each other in the store, at most 256 of them.
-    private func runLength(_ commit: Commit, from first: Int) -> Int {
-        var count = 1
-        while first + count < commit.blocks.count, count < 256 {
-            let last = commit.blocks[first + count - 1]
-            let next = commit.blocks[first + count]
-            if next.block != last.block.next || next.block.group != last.block.group || last.held.length != ContentGeometry.blockSize { break }
-            count += 1
-        }
-        return count
-    }
-
-    private func writeRun(_ commit: Commit, _ range: Range<Int>) throws(SecureFileError) {
-        let first = commit.blocks[range.lowerBound]
-        let place = ContentGeometry.dataPage(of: first.block)
-        if range.count == 1 { return try writeToStore(first.held.buffer, 0..<first.held.length, at: place) }
-        try context.lanes.withLane { (lane) throws(SecureFileError) in
-            let staging = lane.staging(atLeast: range.count * ContentGeometry.blockSize)
-            var used = 0
-            for item in commit.blocks[range] {
-                staging.copy(0..<item.held.length, of: item.held.buffer, to: used)
-                used += item.held.length
-            }
-            try writeToStore(staging, 0..<used, at: place)
-        }
-    }
-
-    /// Takes a prepared batch back: the blocks are pending plaintext again, the entries as they were; the pages have to be written anew.
+    /// Takes a prepared batch back: the blocks stay pending, the entries are as they were; the pages have to be written anew.
     func abandonCommit() {
         guard let batch = commit else { return }
         commit = nil
         defer { updateRegistration() }
-        for item in batch.blocks {
-            unseal(item)
-            item.state.page.setEntry(item.block.indexInGroup, item.entry)
-            markDirty(item.state)
-        }
-    }
-
-    /// Makes a sealed block of a batch plaintext again, in place.
-    private func unseal(_ item: Commit.Item) {
-        let index = item.block.indexInGroup
-        let slot = item.state.page.newestSlot(index)
-        do {
-            try context.lanes.withLane { (lane) throws(CryptoFailure) in
-                try lane.openBlock(slot, at: index, item.state.key, cipher, from: item.held.buffer, 0, to: item.held.buffer, 0)
-            }
-        } catch {
-            // Our own seal of a moment ago in our own memory: only libcrypto failing twice can bring us here.
-            context.noteFailure()
-            context.log("\(path): block \(item.block) could not be kept in memory")
-            release(item.block)
+        for part in batch.parts {
+            var bits = part.blocks
+            while let index = PendingBlocks.popFirst(&bits) { part.state.page.setEntry(index, part.before.entry(index)) }
+            markDirty(part.state)
+            context.pages.giveBack(part.before.buffer, holdsPlaintext: false)
         }
     }
 }

@@ -65,11 +65,7 @@ extension SecureFile {
         let keep = Int(plaintextSize.rawValue & 4095)
         let block = BlockIndex(plaintextSize.rawValue >> 12)
         if keep == 0 { return false }
-        if let held = pending[block] {
-            held.buffer.zero(keep..<ContentGeometry.blockSize)
-            held.length = min(held.length, keep)
-            return true
-        }
+        if try shortenPending(block, to: keep) { return true }
         guard let state = try group(block.group) else { return false }
         let index = block.indexInGroup
         // The older version, which may be the good one, may be the longer one.
@@ -80,7 +76,7 @@ extension SecureFile {
         settleEntry(block, state, version)
         guard Int(state.page.newestSlot(index).length) > keep else { return false }
         buffer.zero(keep..<ContentGeometry.blockSize)
-        hold(block, buffer, length: keep)
+        hold(index, in: state, PendingBlock(buffer: buffer, length: keep))
         return true
     }
 }

@@ -135,15 +135,22 @@ extension SecureFile {
 
     func writeToStore(_ buffer: PageBuffer, _ range: Range<Int>, at offset: BackingOffset) throws(SecureFileError) {
         hasUnsyncedWrites = true
-        do throws(Errno) {
-            try store.write(buffer, range, at: offset)
-        } catch {
+        var failure: Errno?
+        do throws(Errno) { try store.write(buffer, range, at: offset) } catch { failure = error }
+        try noteWrite(range.count, at: offset, failure)
+    }
+
+    /// What follows from a write of `count` bytes to the store, or from its failure.
+    ///
+    /// - Throws: the failure.
+    func noteWrite(_ count: Int, at offset: BackingOffset, _ error: Errno?) throws(SecureFileError) {
+        if let error {
             // Part of it may be there: the length is no longer known.
             if let length = try? store.length() { (backingLength, extensionEpoch) = (length, epoch) }
             context.noteFailure(unless: error == .noSpace)
             throw failure(error, "could not write")
         }
-        let end = offset.rawValue + Int64(range.count)
+        let end = offset.rawValue + Int64(count)
         if end > backingLength { (backingLength, extensionEpoch) = (end, epoch) }
     }
 

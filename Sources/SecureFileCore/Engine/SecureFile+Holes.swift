@@ -60,19 +60,23 @@ extension SecureFile {
     /// Zeros part of a block, in memory.
     private func zeroPart(_ block: BlockIndex, _ range: Range<Int>) throws(SecureFileError) {
         if range.isEmpty { return }
-        if let held = pending[block] { return held.buffer.zero(range) }
         guard let state = try group(block.group) else { return }
+        let index = block.indexInGroup
+        if let held = state.pending[index] {
+            try unseal(index, in: state)
+            return held.buffer.zero(range)
+        }
         let buffer = PageBuffer(count: ContentGeometry.blockSize)
         let version = try loadBlock(block, state, into: buffer)
         settleEntry(block, state, version)
-        let slot = state.page.newestSlot(block.indexInGroup)
+        let slot = state.page.newestSlot(index)
         if slot.isEmpty || Int(slot.length) <= range.lowerBound { return }
         buffer.zero(range)
-        hold(block, buffer, length: Int(slot.length))
+        hold(index, in: state, PendingBlock(buffer: buffer, length: Int(slot.length)))
     }
 
     private func clearBlocks(_ blocks: Range<BlockIndex>) throws(SecureFileError) {
-        for block in pending.keys where blocks.contains(block) { release(block) }
+        releasePending(blocks)
         var index = blocks.lowerBound.group
         while index.firstBlock < blocks.upperBound {
             guard let state = try group(index) else {
@@ -105,7 +109,7 @@ extension SecureFile {
     func nextGroup(after index: GroupIndex) throws(SecureFileError) -> GroupIndex? {
         let from = ContentGeometry.metadataPage(of: GroupIndex(index.rawValue + 1))
         let cached = groups.dirty().first { $0.index > index }?.index
-        let held = pending.keys.filter { $0.group > index }.min()?.group
+        let held = nextPendingGroup(after: index)
         let data = try onStore("could not look for data") { () throws(Errno) in try store.nextData(at: from) }
         let stored = data.map { max(ContentGeometry.group(at: $0), GroupIndex(index.rawValue + 1)) }
         return [cached, held, stored].compactMap { $0 }.min()
@@ -121,10 +125,10 @@ extension SecureFile {
             let end = ContentGeometry.endBlock(plaintextSize)
             var block = offset.block
             while block < end {
-                if pending[block] != nil { return max(offset, block.start) }
+                if isPending(block) { return max(offset, block.start) }
                 guard let state = try group(block.group) else {
                     guard let next = try nextGroup(after: block.group) else { return nil }
-                    if let held = pending.keys.filter({ $0 > block && $0 < next.firstBlock }).min() { block = held } else { block = next.firstBlock }
+                    block = nextPending(after: block, before: next.firstBlock) ?? next.firstBlock
                     continue
                 }
                 if !state.page.newestSlot(block.indexInGroup).isEmpty { return max(offset, block.start) }
@@ -142,7 +146,7 @@ extension SecureFile {
             if form != .grouped { return end }
             var block = offset.block
             while block.start < end {
-                if pending[block] == nil {
+                if !isPending(block) {
                     guard let state = try group(block.group) else { return max(offset, block.start) }
                     if state.page.newestSlot(block.indexInGroup).isEmpty { return max(offset, block.start) }
                 }

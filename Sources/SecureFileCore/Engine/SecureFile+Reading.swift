@@ -14,8 +14,8 @@ extension SecureFile {
             buffer.copy(Int(offset.rawValue)..<Int(offset.rawValue) + wanted, of: inlineContent, to: bufferOffset)
         case .grouped:
             do throws(SecureFileError) {
-                if context.options.usesHelpers, wanted >= 1 << 19 {
-                    try readInParts(offset, wanted, buffer, bufferOffset)
+                if let crew = context.options.crew, wanted >= crew.smallest {
+                    try readInParts(offset, wanted, buffer, bufferOffset, crew)
                 } else {
                     try readBlocks(offset, wanted, buffer, bufferOffset)
                 }
@@ -28,12 +28,12 @@ extension SecureFile {
     }
 
     /// The same by several threads, in parts that end where a group does.
-    private func readInParts(_ offset: ByteOffset, _ wanted: Int, _ buffer: PageBuffer, _ bufferOffset: Int) throws(SecureFileError) {
+    private func readInParts(_ offset: ByteOffset, _ wanted: Int, _ buffer: PageBuffer, _ bufferOffset: Int, _ crew: Crew) throws(SecureFileError) {
         let first = offset.rawValue / ContentGeometry.groupSize
         let end = offset.rawValue + Int64(wanted)
         let parts = Int((end - 1) / ContentGeometry.groupSize - first) + 1
         let failures = Mutex<[Int: SecureFileError]>([:])
-        Crew.shared.forEach(parts) { part in
+        crew.forEach(parts) { part in
             let from = max(offset.rawValue, (first + Int64(part)) * ContentGeometry.groupSize)
             let to = min(end, (first + Int64(part) + 1) * ContentGeometry.groupSize)
             do throws(SecureFileError) {
@@ -52,17 +52,17 @@ extension SecureFile {
             let target = bufferOffset + Int((position - offset).rawValue)
             let inBlock = position.offsetInBlock
             let here = min(ContentGeometry.blockSize - inBlock, Int((end - position).rawValue))
-            if let held = pending[block] {
-                buffer.copy(inBlock..<inBlock + here, of: held.buffer, to: target)
-                position = position + ByteCount(Int64(here))
-                continue
-            }
             guard let state = try group(block.group) else {
                 // 64 holes.
                 let rest = Int(min(Int64(wanted - (target - bufferOffset)), (block.group.rawValue + 1) * ContentGeometry.groupSize - position.rawValue))
                 let holes = holesUntilPending(from: position, count: rest)
                 buffer.zero(target..<target + holes)
                 position = position + ByteCount(Int64(holes))
+                continue
+            }
+            if let held = state.pending[block.indexInGroup] {
+                try readPending(held, block.indexInGroup, in: state, inBlock..<inBlock + here, buffer, target)
+                position = position + ByteCount(Int64(here))
                 continue
             }
             if inBlock == 0, here == ContentGeometry.blockSize {
@@ -79,11 +79,11 @@ extension SecureFile {
     }
 
     private func holesUntilPending(from position: ByteOffset, count: Int) -> Int {
-        if pending.isEmpty { return count }
+        if pendingCount == 0 { return count }
         var done = 0
         while done < count {
             let at = position + ByteCount(Int64(done))
-            if done > 0, pending[at.block] != nil { break }
+            if done > 0, isPending(at.block) { break }
             done += ContentGeometry.blockSize - at.offsetInBlock
         }
         return min(done, count)
@@ -94,7 +94,7 @@ extension SecureFile {
         var count = 0
         while block.indexInGroup + count < ContentGeometry.blocksPerGroup {
             let next = BlockIndex(block.rawValue + Int64(count))
-            if next.next.start > end || pending[next] != nil { break }
+            if next.next.start > end || state.pending.has(next.indexInGroup) { break }
             if state.page.newestSlot(next.indexInGroup).length != UInt16(ContentGeometry.blockSize) { break }
             count += 1
         }

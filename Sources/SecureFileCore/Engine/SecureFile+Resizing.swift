@@ -13,9 +13,7 @@ extension SecureFile {
     /// Cut to nothing: the next content is a new file to all effects, with its own id and keys. FORMAT section 9 tells what is assumed.
     private func becomeEmpty() throws(SecureFileError) {
         try setBackingLength(0)
-        for block in pending.keys { release(block) }
-        pending.removeAll()
-        unfinished.removeAll()
+        releasePending(from: BlockIndex(0))
         groups.removeAll()
         (form, plaintextSize) = (.empty, .zero)
         (header, inlineContent, fileKey, commit) = (nil, nil, nil, nil)
@@ -60,11 +58,11 @@ extension SecureFile {
             plaintextSize = before
             throw error
         }
-        for block in pending.keys where block >= end { release(block) }
+        releasePending(from: end)
         dropGroups(from: GroupIndex(ContentGeometry.groupCount(size)))
         if isOwed { cutFloor = min(cutFloor ?? end, end) }
         if let header { markDirty(header) }
-        if !isOwed, backingLength > expectedBackingLength, pending.isEmpty { try setBackingLength(expectedBackingLength) }
+        if !isOwed, backingLength > expectedBackingLength, pendingCount == 0 { try setBackingLength(expectedBackingLength) }
     }
 
     func dropGroups(from first: GroupIndex) {

@@ -74,8 +74,7 @@ extension SecureFile {
 
     /// Leaves nothing in memory but the size. Keys and buffers are wiped as their last references go.
     func giveUpContent() {
-        for block in pending.keys { release(block) }
-        pending.removeAll()
+        releasePending(from: BlockIndex(0))
         groups.removeAll()
         (form, backingLength) = (.empty, 0)
         (header, inlineContent, fileKey, commit) = (nil, nil, nil, nil)

@@ -20,7 +20,7 @@ extension SecureFile {
     private func relievePressure() throws(SecureFileError) {
         if context.options.writesNewDataAtOnce, !isOwed, isInlineDirty { try writeInlinePage() }
         if dirtyGroupCount > 256 { try writeDirtyPages() }
-        let held = pending.count * ContentGeometry.blockSize
+        let held = pendingCount * ContentGeometry.blockSize
         if held > context.options.pendingLimitPerFile || (held > 1 << 20 && context.isOverLimit) { try commitPending() }
     }
 
@@ -75,23 +75,11 @@ extension SecureFile {
             header.page.setOnlyVersion(0, slot)
             try writePage(header)
         } else if length > 0 {
-            hold(BlockIndex(0), content, length: length)
+            hold(0, in: header, PendingBlock(buffer: content, length: length))
         }
     }
 
     // MARK: Blocks
-
-    /// Puts the content of a block into memory, to be written later. `buffer` is taken over; it has zeros behind `length`.
-    func hold(_ block: BlockIndex, _ buffer: PageBuffer, length: Int) {
-        if pending.updateValue(PendingBlock(buffer, length: length), forKey: block) == nil { context.addPending(ContentGeometry.blockSize) }
-    }
-
-    func release(_ block: BlockIndex, isSealed: Bool = false) {
-        unfinished[block] = nil
-        guard let held = pending.removeValue(forKey: block) else { return }
-        context.addPending(-ContentGeometry.blockSize)
-        context.pages.giveBack(held.buffer, holdsPlaintext: !isSealed)
-    }
 
     private func writeBlocks(_ source: Span<UInt8>, _ range: Range<Int>, _ offset: ByteOffset) throws(SecureFileError) {
         let before = plaintextSize
@@ -121,19 +109,22 @@ extension SecureFile {
     ) throws(SecureFileError) {
         let end = offset + ByteCount(Int64(range.count))
         var position = offset
+        var state = try groupForChange(offset.block.group, existing: existing)
         while position < end {
             let block = position.block
             let from = position.offsetInBlock
             let here = min(ContentGeometry.blockSize - from, Int((end - position).rawValue))
             let at = range.lowerBound + Int((position - offset).rawValue)
-            let state = try groupForChange(block.group, existing: existing)
+            if state.index != block.group { state = try groupForChange(block.group, existing: existing) }
             let reachesEnd = from + here == ContentGeometry.length(of: block, in: plaintextSize)
-            if from == 0, reachesEnd, pending[block] == nil, try mayWriteAtOnce(block, state) {
+            if from == 0, reachesEnd, !state.pending.has(block.indexInGroup), try mayWriteAtOnce(block, state) {
                 if !run.takes(block) {
                     try finish(&run)
                     done = position
                 }
                 try add(block, state, source, at..<at + here, to: &run)
+            } else if here == ContentGeometry.blockSize, !isLenient {
+                try holdSealed(block.indexInGroup, in: state, source, at..<at + here, run.lane)
             } else {
                 try patch(block, state, source, at..<at + here, at: from)
             }
@@ -150,12 +141,8 @@ extension SecureFile {
         // A sync on the way may have written the greater size.
         if let header { markDirty(header) }
         let end = ContentGeometry.endBlock(size)
-        for block in pending.keys where block >= end { release(block) }
-        if let held = pending[BlockIndex(end.rawValue - 1)] {
-            let keep = ContentGeometry.length(of: BlockIndex(end.rawValue - 1), in: size)
-            held.buffer.zero(keep..<ContentGeometry.blockSize)
-            held.length = min(held.length, keep)
-        }
+        releasePending(from: end)
+        _ = try? shortenPending(BlockIndex(end.rawValue - 1), to: ContentGeometry.length(of: BlockIndex(end.rawValue - 1), in: size))
         dropGroups(from: GroupIndex(ContentGeometry.groupCount(size)))
         isTailUnchecked = true
     }
@@ -182,24 +169,26 @@ extension SecureFile {
     private func patch(
         _ block: BlockIndex, _ state: GroupState, _ source: Span<UInt8>, _ range: Range<Int>, at from: Int
     ) throws(SecureFileError) {
-        if let held = pending[block] {
+        let index = block.indexInGroup
+        if let held = state.pending[index] {
+            try unseal(index, in: state)
             held.buffer.copy(source, range, to: from)
-            held.length = max(held.length, from + range.count)
+            state.pending[index]?.length = max(held.length, from + range.count)
             return
         }
         let buffer = context.pages.take()
-        let slot = state.page.newestSlot(block.indexInGroup)
+        let slot = state.page.newestSlot(index)
         var length = from + range.count
         // A lenient block is read in any case: which of its versions is good decides where the new one goes.
         if !slot.isEmpty, isLenient || from > 0 || range.count < Int(slot.length) {
             let version = try loadBlock(block, state, into: buffer)
             settleEntry(block, state, version)
-            length = max(length, Int(state.page.newestSlot(block.indexInGroup).length))
+            length = max(length, Int(state.page.newestSlot(index).length))
         } else if range.count < ContentGeometry.blockSize {
             buffer.zero(0..<ContentGeometry.blockSize)
         }
         buffer.copy(source, range, to: from)
-        hold(block, buffer, length: length)
+        hold(index, in: state, PendingBlock(buffer: buffer, length: length))
     }
 
     /// Makes the version that counts the newest one of its entry, so that the next goes into the other slot.

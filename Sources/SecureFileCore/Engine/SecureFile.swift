@@ -29,9 +29,11 @@ public final class SecureFile: @unchecked Sendable {
     /// The content in the inline form, 4096 bytes.
     var inlineContent: PageBuffer?
     let groups = GroupCache()
-    var pending: [BlockIndex: PendingBlock] = [:]
+    /// The groups with blocks whose newest content is in memory only, and how many blocks these are.
+    var pendingGroups: [GroupIndex: GroupState] = [:]
+    var pendingCount = 0
     /// Sealed versions that the metadata names already, and that a failed write may have left in the store in part; all of them are pending too.
-    var unfinished: [BlockIndex: PendingBlock] = [:]
+    var unfinished: [BlockIndex: UnfinishedBlock] = [:]
 
     /// The file was last written by a session that died: two slots are tried.
     var isLenient = false
@@ -201,7 +203,7 @@ extension SecureFile {
 
     /// Anything that ``flush()`` would do something about.
     var hasLooseEnds: Bool {
-        !pending.isEmpty || isInlineDirty || dirtyGroupCount > 0 || header?.isDirty == true || backingLength < expectedBackingLength
+        pendingCount > 0 || isInlineDirty || dirtyGroupCount > 0 || header?.isDirty == true || backingLength < expectedBackingLength
     }
 
     /// What cannot be settled without a sync: a cut that waits for one.

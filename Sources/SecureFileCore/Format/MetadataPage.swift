@@ -29,6 +29,9 @@ struct MetadataPage {
         return page
     }
 
+    /// Makes it the same as `other`.
+    func copy(_ other: MetadataPage) { buffer.copy(0..<ContentGeometry.blockSize, of: other.buffer, to: 0) }
+
     // MARK: Head
 
     var hasMagic: Bool { buffer.load(at: 0, as: UInt64.self) == Self.magic }

@@ -23,7 +23,7 @@ public final class SecureServices: Sendable {
     /// How the engine behaves for files of a service.
     static let contentOptions = {
         var options = ContentContext.Options()
-        options.usesHelpers = true
+        options.crew = .shared
         return options
     }()
 

@@ -54,6 +54,7 @@ struct FaultTests {
             let pasts = CrashScript.Past.allCases
             var run = FaultScript(
                 script, pasts[number % pasts.count], fault.isPersistent ? .changes : .all, fault, atOnce: number % 2 == 0)
+            run.usesCrew = number % 3 > 0
             // What a torn page leaves is nothing the format promises to survive together with a loss of power.
             run.crashStates = fault.keepsPagesWhole || fault.written == 0 ? 4 : 0
             do { _ = try run.sweep() } catch { Issue.record("\(error)") }

@@ -9,9 +9,13 @@ package final class Crew: Sendable {
     /// One helper for each core but one, at most three.
     package static let shared = Crew(helpers: min(3, max(0, Int(sysconf(Int32(_SC_NPROCESSORS_ONLN))) - 1)))
 
+    /// Bytes for which it is worth the trouble to wake somebody.
+    package let smallest: Int
     private let helpers: Int
     private let point = WaitPoint()
     private let state = State()
+    /// Changes, under the lock of ``point``, when there is new work.
+    private let posted = Atomic<UInt>(0)
 
     /// Protected by the lock of ``point``.
     private final class State: @unchecked Sendable {
@@ -20,20 +24,21 @@ package final class Crew: Sendable {
         var idle = 0
     }
 
-    private final class Job: Sendable {
-        let count: Int
-        let next = Atomic<Int>(0)
-        let left: Atomic<Int>
-        let body: @Sendable (Int) -> Void
+    /// Work in parts that has been handed out.
+    package final class Job: Sendable {
+        fileprivate let count: Int
+        fileprivate let next = Atomic<Int>(0)
+        fileprivate let left: Atomic<Int>
+        private let body: @Sendable (Int) -> Void
 
-        init(_ count: Int, _ body: @escaping @Sendable (Int) -> Void) {
+        fileprivate init(_ count: Int, _ body: @escaping @Sendable (Int) -> Void) {
             self.count = count
             self.body = body
             left = Atomic(count)
         }
 
         /// Does parts as long as there are any.
-        func work() {
+        fileprivate func work() {
             while true {
                 let part = next.add(1, ordering: .relaxed).oldValue
                 if part >= count { return }
@@ -43,27 +48,42 @@ package final class Crew: Sendable {
         }
     }
 
-    package init(helpers: Int) { self.helpers = helpers }
+    package init(helpers: Int, smallest: Int = 1 << 19) {
+        self.helpers = helpers
+        self.smallest = smallest
+    }
 
     /// Calls `body` once with each number below `count`, from several threads at once; returns when all calls have.
     package func forEach(_ count: Int, _ body: @escaping @Sendable (Int) -> Void) {
         if helpers == 0 || count < 2 { return (0..<count).forEach(body) }
         let job = Job(count, body)
-        post(job)
+        post(job, wanting: min(helpers, count - 1))
+        finish(job)
+    }
+
+    /// Has `body` called by a helper, soon; by ``finish(_:)`` if none has begun until then.
+    package func begin(_ body: @escaping @Sendable () -> Void) -> Job {
+        let job = Job(1) { _ in body() }
+        if helpers > 0 { post(job, wanting: 1) }
+        return job
+    }
+
+    /// Returns when all of the work is done.
+    package func finish(_ job: Job) {
         job.work()
-        // A part that has been begun is at most some tens of microseconds from its end. Giving up the core at once would cost more where there
-        // is much to do on it; a helper that has lost its own must have it after all.
+        // A part that has been begun is mostly some tens of microseconds from its end: giving up the core at once would cost more. But it may
+        // wait for the disk, or its helper for a core.
         let patience = monotonicNanoseconds() + 100_000
         while job.left.load(ordering: .acquiring) > 0 {
-            if monotonicNanoseconds() > patience { CurrentProcess.yieldProcessor() }
+            if monotonicNanoseconds() > patience { CurrentProcess.nap(microseconds: 20) }
         }
         withdraw(job)
     }
 
-    private func post(_ job: Job) {
+    private func post(_ job: Job, wanting wanted: Int) {
         point.lock()
         state.waiting.append(job)
-        let wanted = min(helpers, job.count - 1)
+        posted.wrappingAdd(1, ordering: .releasing)
         for _ in 0..<min(wanted, state.idle) { point.signal() }
         let missing = max(0, min(wanted - state.idle, helpers - state.started))
         state.started += missing
@@ -87,17 +107,29 @@ package final class Crew: Sendable {
     }
 
     private func help() {
-        point.lock()
         while true {
-            guard let job = state.waiting.first(where: { $0.next.load(ordering: .relaxed) < $0.count }) else {
-                state.idle += 1
-                point.wait()
-                state.idle -= 1
-                continue
-            }
-            point.unlock()
-            job.work()
+            let seen = posted.load(ordering: .acquiring)
             point.lock()
+            let job = state.waiting.first { $0.next.load(ordering: .relaxed) < $0.count }
+            point.unlock()
+            if let job { job.work() } else if !spin(while: seen) { sleep(while: seen) }
         }
+    }
+
+    /// Looks for new work for a while: to be woken costs both sides more than that.
+    private func spin(while seen: UInt) -> Bool {
+        let end = monotonicNanoseconds() + 100_000
+        while posted.load(ordering: .relaxed) == seen {
+            if monotonicNanoseconds() > end { return false }
+        }
+        return true
+    }
+
+    private func sleep(while seen: UInt) {
+        point.lock()
+        state.idle += 1
+        while posted.load(ordering: .relaxed) == seen { point.wait() }
+        state.idle -= 1
+        point.unlock()
     }
 }

@@ -4,6 +4,8 @@ import Glibc
 @safe
 final class ReadWriteLock: @unchecked Sendable {
     private let lock: UnsafeMutablePointer<pthread_rwlock_t>
+    /// Nanoseconds; with one processor nothing can happen meanwhile.
+    private static let patience = sysconf(Int32(_SC_NPROCESSORS_ONLN)) > 1 ? 30_000 : 0
 
     init() {
         unsafe lock = UnsafeMutablePointer<pthread_rwlock_t>.allocate(capacity: 1)
@@ -20,21 +22,42 @@ final class ReadWriteLock: @unchecked Sendable {
         unsafe lock.deallocate()
     }
 
-    func lockShared() { unsafe pthread_rwlock_rdlock(lock) }
-    func lockExclusively() { unsafe pthread_rwlock_wrlock(lock) }
+    @inline(__always)
+    func lockShared() {
+        if unsafe pthread_rwlock_tryrdlock(lock) == 0 { return }
+        if !spins({ unsafe pthread_rwlock_tryrdlock(lock) == 0 }) { unsafe pthread_rwlock_rdlock(lock) }
+    }
+
+    @inline(__always)
+    func lockExclusively() {
+        if unsafe pthread_rwlock_trywrlock(lock) == 0 { return }
+        if !spins({ unsafe pthread_rwlock_trywrlock(lock) == 0 }) { unsafe pthread_rwlock_wrlock(lock) }
+    }
+
+    /// Tries for a while: most holders are gone within a microsecond or two. To sleep and be woken takes longer, and the lock is handed to a
+    /// sleeper before it runs: whoever comes meanwhile has to sleep as well, and so on for as long as there is no pause.
+    private func spins(_ attempt: () -> Bool) -> Bool {
+        if Self.patience == 0 { return false }
+        let end = monotonicNanoseconds() + Self.patience
+        repeat {
+            for _ in 0..<16 where attempt() { return true }
+        } while monotonicNanoseconds() < end
+        return false
+    }
+
     func unlock() { unsafe pthread_rwlock_unlock(lock) }
 
     @inline(__always)
     func reading<R, E: Error>(_ body: () throws(E) -> R) throws(E) -> R {
-        unsafe pthread_rwlock_rdlock(lock)
-        defer { unsafe pthread_rwlock_unlock(lock) }
+        lockShared()
+        defer { unlock() }
         return try body()
     }
 
     @inline(__always)
     func writing<R, E: Error>(_ body: () throws(E) -> R) throws(E) -> R {
-        unsafe pthread_rwlock_wrlock(lock)
-        defer { unsafe pthread_rwlock_unlock(lock) }
+        lockExclusively()
+        defer { unlock() }
         return try body()
     }
 }
