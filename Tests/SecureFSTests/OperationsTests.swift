@@ -192,11 +192,38 @@ import Testing
         change.permissions = 0o6755
         _ = try fileSystem.setAttributes(of: node, nil, change)
         let data = Array("x".utf8)
-        try fileSystem.write(node, fixture.handle, data.span, at: 0, killsPrivileges: false)
+        try fileSystem.write(node, fixture.handle, data.span, at: 0, WriteOrigin())
         #expect(try fileSystem.attributes(of: node).permissions == 0o6755)
-        try fileSystem.write(node, fixture.handle, data.span, at: 0, killsPrivileges: true)
+        try fileSystem.write(node, fixture.handle, data.span, at: 0, WriteOrigin(losesPrivileges: Fixture.stranger))
         #expect(try fileSystem.attributes(of: node).permissions == 0o755)
         fixture.close(node)
+    }
+
+    /// chmod(2) changes the mode alone: the list follows it when it is read. Removing the list leaves the mode.
+    @Test func anAccessListFollowsTheMode() throws {
+        let name = Array("system.posix_acl_access".utf8)
+        var list: [UInt8] = [2, 0, 0, 0]
+        for (tag, bits) in [(1, 6), (2, 6), (4, 0), (16, 6), (32, 0)] as [(UInt8, UInt8)] {
+            list += [tag, 0, bits, 0] + (tag == 2 ? [0xE8, 3, 0, 0] : [255, 255, 255, 255])
+        }
+        let node = try fixture.make("a", "secret")
+        #expect(throws: Errno.noData) { try fileSystem.extendedAttribute(name, of: node) }
+        try fileSystem.setExtendedAttribute(name, of: node, list, .any, Fixture.root)
+        #expect(try fileSystem.attributes(of: node).permissions == 0o660)
+        #expect(try fileSystem.extendedAttribute(name, of: node) == list && fileSystem.extendedAttributeNames(of: node) == [name])
+        var change = AttributeChange()
+        change.permissions = 0o444
+        _ = try fileSystem.setAttributes(of: node, nil, change)
+        let shown = try fileSystem.extendedAttribute(name, of: node)
+        let bits: [UInt8] = stride(from: 6, to: shown.count, by: 8).map { shown[$0] }
+        #expect(bits == [4, 6, 0, 4, 4])
+        try fileSystem.removeExtendedAttribute(name, of: node)
+        try fileSystem.removeExtendedAttribute(name, of: node)
+        #expect(try fileSystem.attributes(of: node).permissions == 0o444)
+        #expect(throws: Errno.invalidArgument) { try fileSystem.setExtendedAttribute(name, of: node, [2, 0, 0], .any, Fixture.root) }
+        #expect(throws: Errno.accessDenied) {
+            try fileSystem.setExtendedAttribute(Array("system.posix_acl_default".utf8), of: node, list, .any, Fixture.root)
+        }
     }
 
     @Test(.enabled(if: geteuid() == 0)) func newFilesBelongToTheCaller() throws {

@@ -78,16 +78,16 @@ extension statvfs {
 }
 
 extension OpenIntent {
-    init(flags: Int32, killsPrivileges: Bool) {
+    init(flags: Int32, losesPrivileges: Caller?) {
         let access = flags & O_ACCMODE
         self.init(
-            reads: access != O_WRONLY, writes: access != O_RDONLY, truncates: flags & O_TRUNC != 0, killsPrivileges: killsPrivileges)
+            reads: access != O_WRONLY, writes: access != O_RDONLY, truncates: flags & O_TRUNC != 0, losesPrivileges: losesPrivileges)
     }
 }
 
 extension AttributeChange {
     /// - Parameter bits: What of `raw` counts, FUSE_SET_ATTR_….
-    init(_ raw: stat, bits: Int32, killsPrivileges: Bool) {
+    init(_ raw: stat, bits: Int32, losesPrivileges: Bool) {
         self.init()
         if bits & FUSE_SET_ATTR_MODE != 0 { permissions = raw.st_mode & 0o7777 }
         if bits & FUSE_SET_ATTR_UID != 0 { owner = raw.st_uid }
@@ -103,7 +103,9 @@ extension AttributeChange {
         } else if bits & FUSE_SET_ATTR_MTIME != 0 {
             modified = .to(FileTime(raw.st_mtim))
         }
-        self.killsPrivileges = killsPrivileges
+        // Nothing but the time of change: the kernel keeps that itself, and says so with no other call.
+        isOwnerConfirmed = bits & ~FUSE_SET_ATTR_FORCE == FUSE_SET_ATTR_CTIME
+        self.losesPrivileges = losesPrivileges
     }
 }
 

@@ -130,11 +130,11 @@ final class GatedFileSystem: FileSystemOperations {
         return try inner.read(node, handle, at: offset, count: count, into: buffer)
     }
 
-    func write(_ node: NodeID, _ handle: HandleID, _ data: Span<UInt8>, at offset: Int64, killsPrivileges: Bool) throws(Errno) {
+    func write(_ node: NodeID, _ handle: HandleID, _ data: Span<UInt8>, at offset: Int64, _ origin: WriteOrigin) throws(Errno) {
         gate.uses.add(1, ordering: .relaxed)
         gate.writes.add(1, ordering: .relaxed)
         try gate.finish()
-        try inner.write(node, handle, data, at: offset, killsPrivileges: killsPrivileges)
+        try inner.write(node, handle, data, at: offset, origin)
     }
 
     /// Closing is no failure: nothing is held back while the key is away.
@@ -152,9 +152,9 @@ final class GatedFileSystem: FileSystemOperations {
         try inner.synchronize(node, handle)
     }
 
-    func allocate(_ node: NodeID, _ handle: HandleID, at offset: Int64, count: Int64, _ mode: AllocationMode) throws(Errno) {
+    func allocate(_ node: NodeID, _ handle: HandleID, at offset: Int64, count: Int64, _ mode: AllocationMode, _ caller: Caller) throws(Errno) {
         try gate.enter()
-        try inner.allocate(node, handle, at: offset, count: count, mode)
+        try inner.allocate(node, handle, at: offset, count: count, mode, caller)
     }
 
     func seek(_ node: NodeID, _ handle: HandleID, from offset: Int64, to target: SeekTarget) throws(Errno) -> Int64 {

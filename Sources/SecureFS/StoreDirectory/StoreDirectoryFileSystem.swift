@@ -159,9 +159,9 @@ package final class StoreDirectoryFileSystem: FileSystemOperations {
             ? try stores.read(handle, at: offset, count: count, into: buffer) : try vault.read(node, handle, at: offset, count: count, into: buffer)
     }
 
-    package func write(_ node: NodeID, _ handle: HandleID, _ data: Span<UInt8>, at offset: Int64, killsPrivileges: Bool) throws(Errno) {
+    package func write(_ node: NodeID, _ handle: HandleID, _ data: Span<UInt8>, at offset: Int64, _ origin: WriteOrigin) throws(Errno) {
         if node.isVolatile { return try stores.write(handle, data, at: offset) }
-        try vault.write(node, handle, data, at: offset, killsPrivileges: killsPrivileges)
+        try vault.write(node, handle, data, at: offset, origin)
     }
 
     package func flush(_ node: NodeID, _ handle: HandleID) throws(Errno) {
@@ -176,9 +176,11 @@ package final class StoreDirectoryFileSystem: FileSystemOperations {
         if node.isVolatile { try stores.synchronize(handle) } else { try vault.synchronize(node, handle) }
     }
 
-    package func allocate(_ node: NodeID, _ handle: HandleID, at offset: Int64, count: Int64, _ mode: AllocationMode) throws(Errno) {
+    package func allocate(
+        _ node: NodeID, _ handle: HandleID, at offset: Int64, count: Int64, _ mode: AllocationMode, _ caller: Caller
+    ) throws(Errno) {
         if node.isVolatile { throw .notSupported }
-        try vault.allocate(node, handle, at: offset, count: count, mode)
+        try vault.allocate(node, handle, at: offset, count: count, mode, caller)
     }
 
     package func seek(_ node: NodeID, _ handle: HandleID, from offset: Int64, to target: SeekTarget) throws(Errno) -> Int64 {
