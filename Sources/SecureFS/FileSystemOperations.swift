@@ -17,6 +17,10 @@ package protocol FileSystemOperations: AnyObject, Sendable {
     func lookup(_ name: [UInt8], in parent: NodeID) throws(Errno) -> Entry?
     func forget(_ node: NodeID, count: UInt64)
     func makeFile(_ name: [UInt8], in parent: NodeID, mode: UInt32, _ caller: Caller) throws(Errno) -> Entry
+    /// Makes a pipe, socket or device; `.notPermitted` where there are to be none.
+    func makeSpecialFile(
+        _ name: [UInt8], in parent: NodeID, _ kind: FileKind, mode: UInt32, device: UInt64, _ caller: Caller
+    ) throws(Errno) -> Entry
     func makeDirectory(_ name: [UInt8], in parent: NodeID, mode: UInt32, _ caller: Caller) throws(Errno) -> Entry
     func makeSymlink(_ name: [UInt8], in parent: NodeID, target: [UInt8], _ caller: Caller) throws(Errno) -> Entry
     func symlinkTarget(of node: NodeID) throws(Errno) -> [UInt8]
@@ -52,7 +56,8 @@ package protocol FileSystemOperations: AnyObject, Sendable {
     func write(_ node: NodeID, _ handle: HandleID, _ data: Span<UInt8>, at offset: Int64, _ origin: WriteOrigin) throws(Errno)
     func flush(_ node: NodeID, _ handle: HandleID) throws(Errno)
     func release(_ node: NodeID, _ handle: HandleID)
-    func synchronize(_ node: NodeID, _ handle: HandleID) throws(Errno)
+    /// - Parameter contentOnly: Owner, mode and times need not be durable, as with fdatasync(2); the size is content.
+    func synchronize(_ node: NodeID, _ handle: HandleID, contentOnly: Bool) throws(Errno)
     func allocate(_ node: NodeID, _ handle: HandleID, at offset: Int64, count: Int64, _ mode: AllocationMode, _ caller: Caller) throws(Errno)
     func seek(_ node: NodeID, _ handle: HandleID, from offset: Int64, to target: SeekTarget) throws(Errno) -> Int64
 
@@ -68,4 +73,7 @@ package protocol FileSystemOperations: AnyObject, Sendable {
 
 extension FileSystemOperations {
     package var mayBeRemembered: Bool { true }
+    package func makeSpecialFile(
+        _ name: [UInt8], in parent: NodeID, _ kind: FileKind, mode: UInt32, device: UInt64, _ caller: Caller
+    ) throws(Errno) -> Entry { throw .notPermitted }
 }

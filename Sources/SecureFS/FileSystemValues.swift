@@ -84,8 +84,10 @@ package struct AttributeChange: Sendable {
     package var modified = FileDescriptor.TimeChange.keep
     /// Set-id bits go with a new size, as far as ``caller`` may not keep them. With chown(2) they always do.
     package var losesPrivileges = false
-    /// chown(2) that changes neither owner nor group.
+    /// chown(2) that changes neither owner nor group, of a regular file: the kernel keeps its time of change, and says that alone.
     package var isOwnerConfirmed = false
+    /// Nothing at all: the same of all else; of a regular file, that it will be written.
+    package var isEmpty = false
     /// Who asks, with all groups where the file may have set-id bits that go.
     package var caller: Caller?
     package init() {}

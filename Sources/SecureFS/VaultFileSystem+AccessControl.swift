@@ -114,10 +114,10 @@ extension VaultFileSystem {
     }
 
     /// Gives the new inode `inode` its lists; its mode is ``Heritage/permissionsAtFirst`` yet.
-    func bequeath(_ heritage: Heritage, to inode: FileDescriptor) throws(Errno) {
+    func bequeath(_ heritage: Heritage, to inode: FileDescriptor, inTrusted: Bool = false) throws(Errno) {
         if heritage.lists.isEmpty { return }
         try asErrno { () throws(SecureFileError) in
-            for (kind, list) in heritage.lists { try vault.attributes.set(inode, name: kind.attribute, list.value) }
+            for (kind, list) in heritage.lists { try vault.attributes.set(inode, name: kind.attribute, list.value, inTrusted: inTrusted) }
         }
     }
 }

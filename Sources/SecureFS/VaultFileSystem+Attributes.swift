@@ -8,9 +8,9 @@ extension VaultFileSystem {
         let node = try table.node(id)
         if vault.access == .readOnly { throw .readOnly }
         if let size = change.size { try setSize(size, node, change.losesPrivileges ? change.caller : nil) }
-        if change.needsInode {
+        if change.needsInode || change.isEmpty && node.kind != .regular {
             let inode = try inode(of: node)
-            if change.isOwnerConfirmed { try confirmOwner(inode, change.caller) }
+            if change.isOwnerConfirmed || change.isEmpty { try confirmOwner(inode, change.caller) }
             if change.owner != nil || change.group != nil { try setOwner(node, inode, change) }
             // After the owner: a change of owner clears set-id bits that may be asked for here.
             if let permissions = change.permissions { try inode.setInodePermissions(permissions) }
@@ -19,26 +19,26 @@ extension VaultFileSystem {
         return try status(of: node)
     }
 
-    /// Not while a late write puts back the time it found: that would be the one before this change.
     private func setTimes(_ node: Node, _ inode: FileDescriptor, _ change: AttributeChange) throws(Errno) {
-        guard let file = node.content.withLock({ $0?.file }) else {
-            return try inode.setInodeTimes(accessed: change.accessed, modified: change.modified)
-        }
-        try file.excludingWrites { () throws(Errno) in try inode.setInodeTimes(accessed: change.accessed, modified: change.modified) }
+        if let open = node.content.withLock({ $0 }) { return try open.setTimes(change) }
+        try inode.setInodeTimes(accessed: change.accessed, modified: change.modified)
     }
 
     private func setOwner(_ node: Node, _ inode: FileDescriptor, _ change: AttributeChange) throws(Errno) {
         // By the groups as they are before.
-        if node.kind == .regular, let caller = change.caller { try clearPrivileges(inode, caller) }
+        if node.kind != .directory, let caller = change.caller { try clearPrivileges(inode, caller) }
         try inode.setInodeOwner(change.owner, group: change.group)
     }
 
-    /// chown(2) that changes nothing clears set-id bits all the same, and is refused where it would have to and may not.
+    /// chown(2) that changes nothing sets the time of change and clears set-id bits all the same; it is refused where it would have to clear
+    /// them and may not.
     private func confirmOwner(_ inode: FileDescriptor, _ caller: Caller?) throws(Errno) {
         let status = try inode.status()
-        guard status.kind == .regular, let caller, privileges(status, lostBy: caller) != 0 else { return }
-        if caller.user != 0, caller.user != status.owner { throw .notPermitted }
-        try clearPrivileges(inode, caller)
+        if status.kind != .directory, let caller, privileges(status, lostBy: caller) != 0 {
+            if caller.user != 0, caller.user != status.owner { throw .notPermitted }
+            try clearPrivileges(inode, caller)
+        }
+        try inode.setInodeOwner(nil, group: nil)
     }
 
     private func setSize(_ size: Int64, _ node: Node, _ caller: Caller?) throws(Errno) {

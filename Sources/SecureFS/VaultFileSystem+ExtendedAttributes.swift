@@ -17,7 +17,7 @@ extension VaultFileSystem {
     func storedAttribute(_ name: [UInt8], of node: Node) throws(Errno) -> [UInt8] {
         if try lacksAttributes(node) { throw .noData }
         let inode = try inode(of: node)
-        do throws(SecureFileError) { return try vault.attributes.get(inode, name: name, isSymlink: node.kind == .symlink) } catch {
+        do throws(SecureFileError) { return try vault.attributes.get(inode, name: name, inTrusted: node.kind.takesNoUserAttributes) } catch {
             throw reported(error, node)
         }
     }
@@ -58,7 +58,7 @@ extension VaultFileSystem {
         noteChange(node)
         defer { noteChange(node) }
         do throws(SecureFileError) {
-            try vault.attributes.set(inode, name: name, value, rule, isSymlink: node.kind == .symlink)
+            try vault.attributes.set(inode, name: name, value, rule, inTrusted: node.kind.takesNoUserAttributes)
         } catch { throw reported(error, node) }
     }
 
@@ -72,7 +72,7 @@ extension VaultFileSystem {
         if table.with(node, { $0.hasNoAttributes }) { throw .noData }
         let inode = try inode(of: node)
         do throws(SecureFileError) {
-            try vault.attributes.remove(inode, name: name, isSymlink: node.kind == .symlink)
+            try vault.attributes.remove(inode, name: name, inTrusted: node.kind.takesNoUserAttributes)
         } catch { throw reported(error, node) }
     }
 
@@ -81,7 +81,7 @@ extension VaultFileSystem {
     private func storedAttributeNames(of node: Node, _ descriptor: FileDescriptor? = nil) throws(Errno) -> [[UInt8]] {
         if table.with(node, { $0.hasNoAttributes }) { return [] }
         let inode = if let descriptor { descriptor } else { try inode(of: node) }
-        do throws(SecureFileError) { return try vault.attributes.list(inode, isSymlink: node.kind == .symlink) } catch {
+        do throws(SecureFileError) { return try vault.attributes.list(inode, inTrusted: node.kind.takesNoUserAttributes) } catch {
             throw reported(error, node)
         }
     }

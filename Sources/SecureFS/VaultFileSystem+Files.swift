@@ -102,6 +102,7 @@ extension VaultFileSystem {
         do throws(SecureFileError) { try open.file.write(data, 0..<data.count, at: ByteOffset(offset)) } catch {
             throw reported(error, node)
         }
+        if origin.isWriteBack { open.noteWriteBack() } else { open.forgetToldTime() }
         // Overwrites wait in memory; a file that stays open must not make them wait for ever.
         flusher.noteWork()
     }
@@ -111,6 +112,7 @@ extension VaultFileSystem {
         let open = try opened(node)
         guard open.isWritable else { return }
         do throws(SecureFileError) { try open.file.flush() } catch { throw reported(error, node) }
+        try open.restoreToldTime()
         if open.file.hasPendingWrites { flusher.noteWork() }
     }
 
@@ -119,9 +121,10 @@ extension VaultFileSystem {
         giveBack(node)
     }
 
-    package func synchronize(_ id: NodeID, _ handle: HandleID) throws(Errno) {
+    package func synchronize(_ id: NodeID, _ handle: HandleID, contentOnly: Bool) throws(Errno) {
         let node = try table.node(id)
         let open = try opened(node)
-        do throws(SecureFileError) { try open.file.synchronize() } catch { throw reported(error, node) }
+        try open.restoreToldTime()
+        do throws(SecureFileError) { try open.file.synchronize(attributes: !contentOnly) } catch { throw reported(error, node) }
     }
 }

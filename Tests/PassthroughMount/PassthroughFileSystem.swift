@@ -178,7 +178,7 @@ final class PassthroughFileSystem: FileSystemOperations {
 
     func flush(_ node: NodeID, _ handle: HandleID) throws(Errno) {}
     func release(_ node: NodeID, _ handle: HandleID) { tables.withLock { _ = $0.files.removeValue(forKey: handle.rawValue) } }
-    func synchronize(_ node: NodeID, _ handle: HandleID) throws(Errno) { try file(handle).synchronize() }
+    func synchronize(_ node: NodeID, _ handle: HandleID, contentOnly: Bool) throws(Errno) { try file(handle).synchronize() }
     func allocate(_ node: NodeID, _ handle: HandleID, at offset: Int64, count: Int64, _ mode: AllocationMode, _ caller: Caller) throws(Errno) {
         throw .notSupported
     }
@@ -200,7 +200,7 @@ final class PassthroughFileSystem: FileSystemOperations {
         stream.seek(to: position)
         while let next = try stream.next() {
             guard withAttributes, next.name != [46], next.name != [46, 46] else {
-                if reply.add(next.name, inode: next.inode, kind: next.kind ?? .other, nextPosition: next.nextPosition) { continue }
+                if reply.add(next.name, inode: next.inode, kind: next.kind ?? .regular, nextPosition: next.nextPosition) { continue }
                 return
             }
             guard let found = try lookup(next.name, in: node) else { continue }

@@ -158,7 +158,7 @@ import Testing
     @Test func anExplicitTimeSurvivesALateFlush() throws {
         let node = try fixture.make("a", String(repeating: "x", count: 10_000))
         try fixture.open(node)
-        try fileSystem.synchronize(node, fixture.handle)
+        try fileSystem.synchronize(node, fixture.handle, contentOnly: false)
         try fixture.write("overwritten", to: node)
         var change = AttributeChange()
         let time = FileTime(seconds: 1_000_000_000, nanoseconds: 123_456_789)
@@ -166,7 +166,7 @@ import Testing
         #expect(try fileSystem.setAttributes(of: node, nil, change).modified == time)
         try fileSystem.flush(node, fixture.handle)
         try fileSystem.context.settleAll { () throws(Errno) in }
-        try fileSystem.synchronize(node, fixture.handle)
+        try fileSystem.synchronize(node, fixture.handle, contentOnly: false)
         fixture.close(node)
         #expect(try fileSystem.attributes(of: node).modified == time)
     }
@@ -174,7 +174,7 @@ import Testing
     @Test func overwritesAreSettledAfterTheLastHandleWent() throws {
         let node = try fixture.make("a", String(repeating: "x", count: 10_000))
         try fixture.open(node)
-        try fileSystem.synchronize(node, fixture.handle)
+        try fileSystem.synchronize(node, fixture.handle, contentOnly: false)
         try fixture.write("new", to: node)
         fixture.close(node)
         try fileSystem.context.settleAll { () throws(Errno) in }
@@ -184,6 +184,39 @@ import Testing
         try fixture.open(node)
         #expect(try fixture.read(node, count: 4) == "newx")
         fixture.close(node)
+    }
+
+    /// The kernel says a time, and writes what it had cached before.
+    @Test func aLateWriteOfTheKernelLeavesTheTimeItHasSaid() throws {
+        let node = try fixture.create("a").node
+        let data = Array("x".utf8)
+        var change = AttributeChange()
+        for (seconds, isSynced) in [(1000, false), (2000, true)] as [(Int64, Bool)] {
+            let time = FileTime(seconds: seconds, nanoseconds: 5)
+            change.modified = .to(time)
+            _ = try fileSystem.setAttributes(of: node, nil, change)
+            try fileSystem.write(node, fixture.handle, data.span, at: seconds, WriteOrigin(isWriteBack: true))
+            if isSynced {
+                try fileSystem.synchronize(node, fixture.handle, contentOnly: false)
+            } else {
+                try fileSystem.flush(node, fixture.handle)
+            }
+            #expect(try fileSystem.attributes(of: node).modified == time)
+        }
+        // What a program writes past the kernel's cache is a modification.
+        try fileSystem.write(node, fixture.handle, data.span, at: 5000, WriteOrigin())
+        try fileSystem.flush(node, fixture.handle)
+        #expect(try fileSystem.attributes(of: node).modified.seconds > 2000)
+        fixture.close(node)
+    }
+
+    @Test func theVaultsOwnFoldersAreNoLinksOfTheRoot() throws {
+        let before = try fileSystem.attributes(of: .root).linkCount
+        _ = try fileSystem.makeSymlink(Array("long".utf8), in: .root, target: Array(repeating: 0x61, count: 4000), Fixture.root)
+        #expect(FileManager.default.fileExists(atPath: fixture.folder + "/sfs.links"))
+        #expect(try fileSystem.attributes(of: .root).linkCount == before)
+        _ = try fileSystem.makeDirectory(Array("d".utf8), in: .root, mode: 0o755, Fixture.root)
+        #expect(try fileSystem.attributes(of: .root).linkCount == before + (before >= 2 ? 1 : 0))
     }
 
     @Test func setIDBitsGoWhereTheyMust() throws {

@@ -23,6 +23,7 @@ extension stat {
         st_gid = status.group
         st_size = Int(status.size)
         st_blocks = Int(status.blocks)
+        st_rdev = UInt(status.deviceNumber)
         st_blksize = 4096
         st_atim = timespec(status.accessed)
         st_mtim = timespec(status.modified)
@@ -33,13 +34,7 @@ extension stat {
     init(inode: UInt64, kind: FileKind) {
         self.init()
         st_ino = UInt(inode)
-        st_mode =
-            switch kind {
-            case .regular: S_IFREG
-            case .directory: S_IFDIR
-            case .symlink: S_IFLNK
-            case .other: 0
-            }
+        st_mode = kind.modeBits
     }
 }
 
@@ -103,8 +98,8 @@ extension AttributeChange {
         } else if bits & FUSE_SET_ATTR_MTIME != 0 {
             modified = .to(FileTime(raw.st_mtim))
         }
-        // Nothing but the time of change: the kernel keeps that itself, and says so with no other call.
         isOwnerConfirmed = bits & ~FUSE_SET_ATTR_FORCE == FUSE_SET_ATTR_CTIME
+        isEmpty = bits & ~FUSE_SET_ATTR_FORCE == 0
         self.losesPrivileges = losesPrivileges
     }
 }

@@ -16,7 +16,7 @@ func installAttributeOperations(_ operations: inout fuse_lowlevel_ops) {
         let opened: HandleID? = unsafe info == nil ? nil : handle(info)
         unsafe answer(raw) { context, request throws(Errno) in
             var change = AttributeChange(values, bits: bits, losesPrivileges: context.worker.request.killsPrivileges)
-            if change.losesPrivileges || change.owner != nil || change.group != nil || change.isOwnerConfirmed {
+            if change.losesPrivileges || change.owner != nil || change.group != nil || change.isOwnerConfirmed || change.isEmpty {
                 change.caller = request.callerWithGroups
             }
             return try context.fileSystem.setAttributes(of: NodeID(rawValue: node), opened, change)

@@ -38,9 +38,11 @@ func installFileOperations(_ operations: inout fuse_lowlevel_ops) {
         let opened = unsafe handle(info)
         unsafe answerDone(raw) { context, _ in context.fileSystem.release(NodeID(rawValue: node), opened) }
     }
-    unsafe operations.fsync = { raw, node, _, info in
+    unsafe operations.fsync = { raw, node, contentOnly, info in
         let opened = unsafe handle(info)
-        unsafe answerDone(raw) { context, _ throws(Errno) in try context.fileSystem.synchronize(NodeID(rawValue: node), opened) }
+        unsafe answerDone(raw) { context, _ throws(Errno) in
+            try context.fileSystem.synchronize(NodeID(rawValue: node), opened, contentOnly: contentOnly != 0)
+        }
     }
     unsafe operations.fallocate = { raw, node, flags, offset, count, info in
         let opened = unsafe handle(info)

@@ -27,6 +27,13 @@ final class GatedFileSystem: FileSystemOperations {
         return try inner.makeFile(name, in: parent, mode: mode, caller)
     }
 
+    func makeSpecialFile(
+        _ name: [UInt8], in parent: NodeID, _ kind: FileKind, mode: UInt32, device: UInt64, _ caller: Caller
+    ) throws(Errno) -> Entry {
+        try gate.enter()
+        return try inner.makeSpecialFile(name, in: parent, kind, mode: mode, device: device, caller)
+    }
+
     func makeDirectory(_ name: [UInt8], in parent: NodeID, mode: UInt32, _ caller: Caller) throws(Errno) -> Entry {
         try gate.enter()
         return try inner.makeDirectory(name, in: parent, mode: mode, caller)
@@ -147,9 +154,9 @@ final class GatedFileSystem: FileSystemOperations {
 
     func release(_ node: NodeID, _ handle: HandleID) { inner.release(node, handle) }
 
-    func synchronize(_ node: NodeID, _ handle: HandleID) throws(Errno) {
+    func synchronize(_ node: NodeID, _ handle: HandleID, contentOnly: Bool) throws(Errno) {
         try gate.finish()
-        try inner.synchronize(node, handle)
+        try inner.synchronize(node, handle, contentOnly: contentOnly)
     }
 
     func allocate(_ node: NodeID, _ handle: HandleID, at offset: Int64, count: Int64, _ mode: AllocationMode, _ caller: Caller) throws(Errno) {

@@ -10,6 +10,19 @@ extension VaultDirectory {
         }
     }
 
+    /// Makes a pipe, socket or device: an inode of that kind in the backing directory, with an encrypted name and nothing else.
+    ///
+    /// - Parameter device: as in st_rdev.
+    /// - Returns: the new inode, opened as a path only.
+    /// - Throws: `.notPermitted` where such entries are not shown; `.exists`; the system's error.
+    public func makeSpecialFile(_ name: StoredName, _ kind: FileKind, permissions: UInt32, device: UInt64) throws(Errno) -> FileDescriptor {
+        guard kind.isSpecial, shows(kind) else { throw .notPermitted }
+        return try makingEntry(name) { () throws(Errno) in
+            try descriptor.makeSpecialFile(name.entry, kind, permissions: permissions, device: device)
+            return try descriptor.open(name.entry, [.pathOnly, .noFollow])
+        }
+    }
+
     /// Makes a directory: complete, or not at all. FORMAT section 5.2. Durable, and usable after a loss of power, after ``synchronize()``.
     ///
     /// - Parameters:
@@ -72,7 +85,7 @@ extension VaultDirectory {
     /// Gives the file or symlink `name` of this directory another name in `directory`.
     public func link(_ name: StoredName, in directory: VaultDirectory, as newName: StoredName) throws(Errno) {
         try directory.makingEntry(newName) { () throws(Errno) in
-            if try descriptor.status(of: name.entry).kind == .other { throw .noEntry }
+            if !shows(try descriptor.status(of: name.entry).kind) { throw .noEntry }
             try descriptor.link(name.entry, to: directory.descriptor, newName.entry)
         }
     }
