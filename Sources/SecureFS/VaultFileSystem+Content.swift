@@ -73,7 +73,10 @@ extension VaultFileSystem {
             // Nobody can open it again: what is held back is not worth writing.
             if open.file.hasPendingWrites { try? open.file.truncate(to: .zero) }
         } else {
-            do throws(SecureFileError) { try open.file.flush() } catch {
+            do throws(SecureFileError) {
+                try open.file.flush()
+                try? open.restoreToldTime()
+            } catch {
                 // While the key is away there is nothing to be written.
                 if error.code != .keyNotAvailable { log.write("\(ciphertextPath(of: node)): \(error.withoutPath)") }
             }
