@@ -37,6 +37,8 @@ final class OpenContent: @unchecked Sendable {
     var isWritable: Bool
     /// Open handles and operations under way.
     var users = 0
+    /// The time of the last change, which the kernel keeps.
+    let told = Mutex(ToldTime())
 
     init(_ file: SecureFile, _ backing: BackingFile, isWritable: Bool) {
         self.file = file

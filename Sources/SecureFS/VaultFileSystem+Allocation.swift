@@ -4,15 +4,18 @@ import SecureFileCore
 extension VaultFileSystem {
     package func allocate(_ id: NodeID, _ handle: HandleID, at offset: Int64, count: Int64, _ mode: AllocationMode) throws(Errno) {
         let node = try table.node(id)
-        let file = try opened(node).file
+        let open = try opened(node)
+        let file = open.file
         let (start, length) = (ByteOffset(offset), ByteCount(count))
-        do throws(SecureFileError) {
-            switch mode {
-            case .allocate(let keepSize): try file.allocate(at: start, count: length, keepSize: keepSize)
-            case .punchHole: try file.punchHole(at: start, count: length)
-            case .zeroRange(let keepSize): try file.zeroRange(at: start, count: length, keepSize: keepSize)
-            }
-        } catch { throw reported(error, node) }
+        try open.disturbingTime { () throws(Errno) in
+            do throws(SecureFileError) {
+                switch mode {
+                case .allocate(let keepSize): try file.allocate(at: start, count: length, keepSize: keepSize)
+                case .punchHole: try file.punchHole(at: start, count: length)
+                case .zeroRange(let keepSize): try file.zeroRange(at: start, count: length, keepSize: keepSize)
+                }
+            } catch { throw reported(error, node) }
+        }
         flusher.noteWork()
     }
 

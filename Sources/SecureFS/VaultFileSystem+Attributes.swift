@@ -20,10 +20,10 @@ extension VaultFileSystem {
 
     /// Not while a late write puts back the time it found: that would be the one before this change.
     private func setTimes(_ node: Node, _ inode: FileDescriptor, _ change: AttributeChange) throws(Errno) {
-        guard let file = node.content.withLock({ $0?.file }) else {
+        guard let open = node.content.withLock({ $0 }) else {
             return try inode.setInodeTimes(accessed: change.accessed, modified: change.modified)
         }
-        try file.excludingWrites { () throws(Errno) in try inode.setInodeTimes(accessed: change.accessed, modified: change.modified) }
+        try open.changingTimes(change) { () throws(Errno) in try inode.setInodeTimes(accessed: change.accessed, modified: change.modified) }
     }
 
     private func setSize(_ size: Int64, _ node: Node, killsPrivileges: Bool) throws(Errno) {

@@ -77,6 +77,7 @@ extension VaultFileSystem {
                 // While the key is away there is nothing to be written.
                 if error.code != .keyNotAvailable { log.write("\(ciphertextPath(of: node)): \(error.withoutPath)") }
             }
+            try? open.restoreToldTime()
             if open.file.hasPendingWrites, !settleIfCrowded(node, open) {
                 flusher.keep(node)
                 return nil

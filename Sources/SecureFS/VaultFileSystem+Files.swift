@@ -92,8 +92,10 @@ extension VaultFileSystem {
         let node = try table.node(id)
         let open = try opened(node)
         if killsPrivileges { try clearPrivileges(open.backing.descriptor) }
-        do throws(SecureFileError) { try open.file.write(data, 0..<data.count, at: ByteOffset(offset)) } catch {
-            throw reported(error, node)
+        try open.disturbingTime { () throws(Errno) in
+            do throws(SecureFileError) { try open.file.write(data, 0..<data.count, at: ByteOffset(offset)) } catch {
+                throw reported(error, node)
+            }
         }
         // Overwrites wait in memory; a file that stays open must not make them wait for ever.
         flusher.noteWork()
@@ -104,6 +106,7 @@ extension VaultFileSystem {
         let open = try opened(node)
         guard open.isWritable else { return }
         do throws(SecureFileError) { try open.file.flush() } catch { throw reported(error, node) }
+        try open.restoreToldTime()
         if open.file.hasPendingWrites { flusher.noteWork() }
     }
 
@@ -115,6 +118,7 @@ extension VaultFileSystem {
     package func synchronize(_ id: NodeID, _ handle: HandleID) throws(Errno) {
         let node = try table.node(id)
         let open = try opened(node)
+        try open.restoreToldTime()
         do throws(SecureFileError) { try open.file.synchronize() } catch { throw reported(error, node) }
     }
 }

@@ -60,6 +60,8 @@ final class Subject {
     /// Set by hand, and nothing has changed the content since.
     var stamp: Int?
     var named = 0
+    /// The time of the last change when it was let go, in nanoseconds: an unmount may not change it.
+    var shown: Int?
 
     init(_ profile: Profile, number: Int) {
         self.profile = profile
@@ -122,6 +124,20 @@ final class Subject {
         if let stamp, status.st_mtim.tv_sec != stamp || status.st_mtim.tv_nsec != stamp % 1_000_000_000 {
             throw Failure("mtime \(status.st_mtim.tv_sec).\(status.st_mtim.tv_nsec), expected \(stamp).\(stamp % 1_000_000_000) as set by hand")
         }
+    }
+
+    /// How it looks when nothing of it is open any more.
+    func noteTime() throws {
+        let status = try status()
+        shown = status.st_mtim.tv_sec * 1_000_000_000 + status.st_mtim.tv_nsec
+    }
+
+    func checkTime() throws {
+        guard let shown else { return }
+        let status = try status()
+        let now = status.st_mtim.tv_sec * 1_000_000_000 + status.st_mtim.tv_nsec
+        if now != shown { throw Failure("mtime \(now), but \(shown) before (\(now - shown) ns)") }
+        self.shown = nil
     }
 
     /// Reads and compares; short only at the end of the file.

@@ -56,6 +56,7 @@ final class Worker: @unchecked Sendable {
     func compareAll(_ when: String) throws {
         for subject in subjects {
             do {
+                try subject.checkTime()
                 let descriptor = try subject.handle([.plain, .second, .append, .reading], &generator)
                 try subject.checkStatus()
                 let size = subject.model.size
@@ -83,6 +84,7 @@ final class Worker: @unchecked Sendable {
         for subject in subjects {
             if subject.names.isEmpty { try begin(subject) }
             try subject.closeAll()
+            try subject.noteTime()
         }
     }
 
