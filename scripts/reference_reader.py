@@ -9,7 +9,7 @@ usage: reference_reader.py VAULT CREDENTIAL COMMAND
        reference_reader.py file-read FILE --key-hex-file F [--session none|dead|open]   one content file, to stdout
        reference_reader.py vectors DIR                       every test vector, each compared with what it expects
 
-A line of tree-digest is: type (d, f, l), mode, size, SHA-256 of the content or link target, digest of the extended attributes, path.
+A line of tree-digest is: type (d, f, l; p, s, c, b), mode, size, SHA-256 of the content or link target, digest of the extended attributes, path.
 
 Exit codes: 0 ok, 1 damage, 2 usage, 3 wrong passphrase or key, 4 not a vault or an unsupported version.
 Needs Debian's python3-cryptography and, for passphrases, python3-argon2.
@@ -830,9 +830,13 @@ class Disk:
 class Entry:
     """A user's entry: where it lies and what it is."""
 
+    # Pipes, sockets and devices are a name and an inode, and nothing else (FORMAT 6).
+    KINDS = {stat.S_IFDIR: "d", stat.S_IFREG: "f", stat.S_IFLNK: "l",
+             stat.S_IFIFO: "p", stat.S_IFSOCK: "s", stat.S_IFCHR: "c", stat.S_IFBLK: "b"}
+
     def __init__(self, vault, directory, stored, path, status):
         self.vault, self.directory, self.stored, self.path, self.status = vault, directory, stored, path, status
-        self.kind = {stat.S_IFDIR: "d", stat.S_IFREG: "f", stat.S_IFLNK: "l"}[stat.S_IFMT(status.st_mode)]
+        self.kind = self.KINDS[stat.S_IFMT(status.st_mode)]
 
     def target(self):
         """The target of a symlink."""
@@ -849,7 +853,18 @@ class Entry:
     def attributes(self):
         """(name, value) of the shown attributes."""
         stored = Disk.attributes(Disk.path(self.directory, self.stored))
-        return [opened for opened in (self.vault.xattrs.open(*pair) for pair in stored) if opened]
+        opened = [opened for opened in (self.vault.xattrs.open(*pair) for pair in stored) if opened]
+        return [(name, self._with_mode(value)) if name == b"system.posix_acl_access" else (name, value) for name, value in opened]
+
+    def _with_mode(self, value):
+        """An access control list; what the mode says too is taken from the mode (FORMAT 6.1)."""
+        entries = [struct.unpack_from("<HHI", value, start) for start in range(4, len(value), 8)]
+        if value[:4] != b"\2\0\0\0" or len(value) % 8 != 4:
+            raise FormatError("malformed", "no access control list")
+        group = 16 if 16 in (tag for tag, _, _ in entries) else 4
+        shifts = {1: 6, group: 3, 32: 0}
+        of_mode = [(tag, self.status.st_mode >> shifts[tag] & 7 if tag in shifts else bits, who) for tag, bits, who in entries]
+        return value[:4] + b"".join(struct.pack("<HHI", *entry) for entry in of_mode)
 
 
 class Vault:
@@ -893,8 +908,6 @@ class Vault:
             status = os.stat(stored, dir_fd=directory, follow_symlinks=False)
             try:
                 name = self.names.open(stored, directory_id, lambda s=stored: Disk.content(directory, s + b".name", 512))
-                if stat.S_IFMT(status.st_mode) not in (stat.S_IFDIR, stat.S_IFREG, stat.S_IFLNK):
-                    raise FormatError("foreign", "neither file, directory nor symlink")
                 found.append((name, Entry(self, directory, stored, os.path.join(path, name), status)))
             except FormatError as error:
                 report(os.path.join(path, stored), error)
@@ -965,6 +978,8 @@ class TreeDigest:
             size, digest = entry.with_content(lambda file: cls._content(file.blocks()))
         elif entry.kind == "l":
             size, digest = cls._content([entry.target()])
+        elif entry.kind in "cb":
+            size = entry.status.st_rdev
         return cls._line(entry.kind, entry.status.st_mode, size, digest, entry.attributes(), entry.path)
 
     @classmethod
@@ -986,7 +1001,8 @@ class TreeDigest:
                     with open(full, "rb") as file:
                         kind, (size, digest) = "f", cls._content(iter(lambda: file.read(1 << 20), b""))
                 else:
-                    continue
+                    kind = Entry.KINDS[stat.S_IFMT(status.st_mode)]
+                    size = status.st_rdev if kind in "cb" else "-"
                 yield path, cls._line(kind, status.st_mode, size, digest, Disk.attributes(full), path)
 
 

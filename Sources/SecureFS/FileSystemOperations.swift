@@ -5,7 +5,7 @@ import SecureFileCore
 /// Every method may be called from several threads at once. Permissions are checked by the kernel (`default_permissions`). Errors are the
 /// system's numbers, because that is all a program on the other side ever sees.
 package protocol FileSystemOperations: AnyObject, Sendable {
-    /// The file system keeps POSIX access control lists itself (inheritance, modes kept in step).
+    /// The file system keeps POSIX access control lists itself: inheritance, modes kept in step, and the umask, which counts where no list does.
     var keepsAccessControlLists: Bool { get }
     /// Nobody else changes the files: what the kernel remembers stays true.
     var isSoleUser: Bool { get }
@@ -17,6 +17,10 @@ package protocol FileSystemOperations: AnyObject, Sendable {
     func lookup(_ name: [UInt8], in parent: NodeID) throws(Errno) -> Entry?
     func forget(_ node: NodeID, count: UInt64)
     func makeFile(_ name: [UInt8], in parent: NodeID, mode: UInt32, _ caller: Caller) throws(Errno) -> Entry
+    /// Makes a pipe, socket or device; `.notPermitted` where there are to be none.
+    func makeSpecialFile(
+        _ name: [UInt8], in parent: NodeID, _ kind: FileKind, mode: UInt32, device: UInt64, _ caller: Caller
+    ) throws(Errno) -> Entry
     func makeDirectory(_ name: [UInt8], in parent: NodeID, mode: UInt32, _ caller: Caller) throws(Errno) -> Entry
     func makeSymlink(_ name: [UInt8], in parent: NodeID, target: [UInt8], _ caller: Caller) throws(Errno) -> Entry
     func symlinkTarget(of node: NodeID) throws(Errno) -> [UInt8]
@@ -49,11 +53,12 @@ package protocol FileSystemOperations: AnyObject, Sendable {
     func open(_ node: NodeID, _ intent: OpenIntent) throws(Errno) -> HandleID
     /// Reads into the front of `buffer`; fewer than `count` bytes only at the end of the file.
     func read(_ node: NodeID, _ handle: HandleID, at offset: Int64, count: Int, into buffer: PageBuffer) throws(Errno) -> Int
-    func write(_ node: NodeID, _ handle: HandleID, _ data: Span<UInt8>, at offset: Int64, killsPrivileges: Bool) throws(Errno)
+    func write(_ node: NodeID, _ handle: HandleID, _ data: Span<UInt8>, at offset: Int64, _ origin: WriteOrigin) throws(Errno)
     func flush(_ node: NodeID, _ handle: HandleID) throws(Errno)
     func release(_ node: NodeID, _ handle: HandleID)
-    func synchronize(_ node: NodeID, _ handle: HandleID) throws(Errno)
-    func allocate(_ node: NodeID, _ handle: HandleID, at offset: Int64, count: Int64, _ mode: AllocationMode) throws(Errno)
+    /// - Parameter contentOnly: Owner, mode and times need not be durable, as with fdatasync(2); the size is content.
+    func synchronize(_ node: NodeID, _ handle: HandleID, contentOnly: Bool) throws(Errno)
+    func allocate(_ node: NodeID, _ handle: HandleID, at offset: Int64, count: Int64, _ mode: AllocationMode, _ caller: Caller) throws(Errno)
     func seek(_ node: NodeID, _ handle: HandleID, from offset: Int64, to target: SeekTarget) throws(Errno) -> Int64
 
     // Directories
@@ -68,4 +73,7 @@ package protocol FileSystemOperations: AnyObject, Sendable {
 
 extension FileSystemOperations {
     package var mayBeRemembered: Bool { true }
+    package func makeSpecialFile(
+        _ name: [UInt8], in parent: NodeID, _ kind: FileKind, mode: UInt32, device: UInt64, _ caller: Caller
+    ) throws(Errno) -> Entry { throw .notPermitted }
 }

@@ -25,12 +25,16 @@ package struct Caller: Sendable {
     package var group: UInt32
     package var process: Int32
     package var umask: UInt32
+    /// Further groups; known only where they decide something.
+    package var groups: [UInt32] = []
     package init(user: UInt32, group: UInt32, process: Int32, umask: UInt32) {
         self.user = user
         self.group = group
         self.process = process
         self.umask = umask
     }
+
+    func belongs(to group: UInt32) -> Bool { user == 0 || self.group == group || groups.contains(group) }
 }
 
 /// The answer to a lookup: a node, its lookup count raised by one, and its attributes.
@@ -48,13 +52,26 @@ package struct OpenIntent: Sendable {
     package var reads: Bool
     package var writes: Bool
     package var truncates: Bool
-    /// Set-id bits are to be cleared with the truncation (the caller may not keep them).
-    package var killsPrivileges: Bool
-    package init(reads: Bool, writes: Bool, truncates: Bool = false, killsPrivileges: Bool = false) {
+    /// Set-id bits go with the truncation, as far as this caller may not keep them; nil: they stay.
+    package var losesPrivileges: Caller?
+    package init(reads: Bool, writes: Bool, truncates: Bool = false, losesPrivileges: Caller? = nil) {
         self.reads = reads
         self.writes = writes
         self.truncates = truncates
-        self.killsPrivileges = killsPrivileges
+        self.losesPrivileges = losesPrivileges
+    }
+}
+
+/// Where the data of a write comes from.
+package struct WriteOrigin: Sendable {
+    /// Set-id bits go, as far as this caller may not keep them; nil: they stay.
+    package var losesPrivileges: Caller?
+    /// The kernel writes what it had cached, or keeps such a cache at all. The time of modification is its affair then: it says it by a change of
+    /// attributes, or it has not moved.
+    package var isWriteBack = false
+    package init(losesPrivileges: Caller? = nil, isWriteBack: Bool = false) {
+        self.losesPrivileges = losesPrivileges
+        self.isWriteBack = isWriteBack
     }
 }
 
@@ -66,8 +83,14 @@ package struct AttributeChange: Sendable {
     package var size: Int64?
     package var accessed = FileDescriptor.TimeChange.keep
     package var modified = FileDescriptor.TimeChange.keep
-    /// Set-id bits are to be cleared along with a new size or owner.
-    package var killsPrivileges = false
+    /// Set-id bits go with a new size, as far as ``caller`` may not keep them. With chown(2) they always do.
+    package var losesPrivileges = false
+    /// chown(2) that changes neither owner nor group, of a regular file: the kernel keeps its time of change, and says that alone.
+    package var isOwnerConfirmed = false
+    /// Nothing at all: the same of all else; of a regular file, that it will be written.
+    package var isEmpty = false
+    /// Who asks, with all groups where the file may have set-id bits that go.
+    package var caller: Caller?
     package init() {}
 }
 

@@ -2,12 +2,16 @@ import SecureFileCore
 
 /// Space and holes.
 extension VaultFileSystem {
-    package func allocate(_ id: NodeID, _ handle: HandleID, at offset: Int64, count: Int64, _ mode: AllocationMode) throws(Errno) {
+    package func allocate(
+        _ id: NodeID, _ handle: HandleID, at offset: Int64, count: Int64, _ mode: AllocationMode, _ caller: Caller
+    ) throws(Errno) {
         let node = try table.node(id)
         let open = try opened(node)
         let file = open.file
+        // The kernel does not say it here, as it does with a write.
+        if caller.user != 0 { try clearPrivileges(open.backing.descriptor, caller) }
         let (start, length) = (ByteOffset(offset), ByteCount(count))
-        try open.disturbingTime { () throws(Errno) in
+        try open.keepingToldTime { () throws(Errno) in
             do throws(SecureFileError) {
                 switch mode {
                 case .allocate(let keepSize): try file.allocate(at: start, count: length, keepSize: keepSize)

@@ -7,10 +7,11 @@ extension VaultFileSystem {
     package func setAttributes(of id: NodeID, _ handle: HandleID?, _ change: AttributeChange) throws(Errno) -> FileStatus {
         let node = try table.node(id)
         if vault.access == .readOnly { throw .readOnly }
-        if let size = change.size { try setSize(size, node, killsPrivileges: change.killsPrivileges) }
-        if change.needsInode {
+        if let size = change.size { try setSize(size, node, change.losesPrivileges ? change.caller : nil) }
+        if change.needsInode || change.isEmpty && node.kind != .regular {
             let inode = try inode(of: node)
-            if change.owner != nil || change.group != nil { try inode.setInodeOwner(change.owner, group: change.group) }
+            if change.isOwnerConfirmed || change.isEmpty { try confirmOwner(inode, change.caller) }
+            if change.owner != nil || change.group != nil { try setOwner(node, inode, change) }
             // After the owner: a change of owner clears set-id bits that may be asked for here.
             if let permissions = change.permissions { try inode.setInodePermissions(permissions) }
             if change.changesTimes { try setTimes(node, inode, change) }
@@ -18,29 +19,48 @@ extension VaultFileSystem {
         return try status(of: node)
     }
 
-    /// Not while a late write puts back the time it found: that would be the one before this change.
     private func setTimes(_ node: Node, _ inode: FileDescriptor, _ change: AttributeChange) throws(Errno) {
-        guard let open = node.content.withLock({ $0 }) else {
-            return try inode.setInodeTimes(accessed: change.accessed, modified: change.modified)
-        }
-        try open.changingTimes(change) { () throws(Errno) in try inode.setInodeTimes(accessed: change.accessed, modified: change.modified) }
+        if let open = node.content.withLock({ $0 }) { return try open.setTimes(change) }
+        try inode.setInodeTimes(accessed: change.accessed, modified: change.modified)
     }
 
-    private func setSize(_ size: Int64, _ node: Node, killsPrivileges: Bool) throws(Errno) {
+    private func setOwner(_ node: Node, _ inode: FileDescriptor, _ change: AttributeChange) throws(Errno) {
+        // By the groups as they are before.
+        if node.kind != .directory, let caller = change.caller { try clearPrivileges(inode, caller) }
+        try inode.setInodeOwner(change.owner, group: change.group)
+    }
+
+    /// chown(2) that changes nothing sets the time of change and clears set-id bits all the same; it is refused where it would have to clear
+    /// them and may not.
+    private func confirmOwner(_ inode: FileDescriptor, _ caller: Caller?) throws(Errno) {
+        let status = try inode.status()
+        if status.kind != .directory, let caller, privileges(status, lostBy: caller) != 0 {
+            if caller.user != 0, caller.user != status.owner { throw .notPermitted }
+            try clearPrivileges(inode, caller)
+        }
+        try inode.setInodeOwner(nil, group: nil)
+    }
+
+    private func setSize(_ size: Int64, _ node: Node, _ caller: Caller?) throws(Errno) {
         try withContent(node, writable: true) { (open) throws(Errno) in
-            if killsPrivileges { try clearPrivileges(open.backing.descriptor) }
+            if let caller { try clearPrivileges(open.backing.descriptor, caller) }
             do throws(SecureFileError) { try open.file.truncate(to: ByteCount(size)) } catch { throw reported(error, node) }
         }
         flusher.noteWork()
     }
 
-    /// Clears the set-id bits as a write by somebody without CAP_FSETID does: set-group-ID means something else where the group may not
-    /// execute.
-    func clearPrivileges(_ descriptor: FileDescriptor) throws(Errno) {
-        let permissions = try descriptor.status().permissions
-        var cleared = permissions & ~0o4000
-        if permissions & 0o010 != 0 { cleared &= ~0o2000 }
-        if cleared != permissions { try descriptor.setInodePermissions(cleared) }
+    /// Clears the set-id bits that ``privileges(_:lostBy:)`` tells.
+    func clearPrivileges(_ inode: FileDescriptor, _ caller: Caller) throws(Errno) {
+        let status = try inode.status()
+        let lost = privileges(status, lostBy: caller)
+        if lost != 0 { try inode.setInodePermissions(status.permissions & ~lost) }
+    }
+
+    /// The set-id bits that go when `caller`, who has no right to keep them, changes the file: set-group-ID means something else where the
+    /// group may not execute, and stays then where the caller is in the group.
+    private func privileges(_ status: FileStatus, lostBy caller: Caller) -> UInt32 {
+        let keepsGroup = status.permissions & 0o010 == 0 && caller.belongs(to: status.group)
+        return status.permissions & (keepsGroup ? 0o4000 : 0o6000)
     }
 
     package func filesystemStatus() throws(Errno) -> FilesystemStatus { try vault.root.descriptor.filesystemStatus() }
@@ -51,5 +71,5 @@ extension AttributeChange {
         if case .keep = accessed, case .keep = modified { return false }
         return true
     }
-    var needsInode: Bool { permissions != nil || owner != nil || group != nil || changesTimes }
+    var needsInode: Bool { permissions != nil || owner != nil || group != nil || isOwnerConfirmed || changesTimes }
 }

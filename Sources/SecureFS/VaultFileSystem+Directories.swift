@@ -6,8 +6,14 @@ extension VaultFileSystem {
         let (parentNode, directory) = try directory(parent)
         let stored = try storedName(name, directory)
         let owner = givesOwnership ? (caller.user, caller.group) : nil
-        let made = try asErrno { () throws(SecureFileError) in try directory.makeDirectory(stored, permissions: mode, owner: owner) }
+        let heritage = try heritage(in: parentNode, directory, mode: mode, caller, isDirectory: true)
+        let made = try asErrno { () throws(SecureFileError) in
+            try directory.makeDirectory(stored, permissions: heritage.permissions, owner: owner) { (made) throws(Errno) in
+                try bequeath(heritage, to: made)
+            }
+        }
         let result = try entry(try made.descriptor.status(), Alias(parent: parentNode, name: stored), directory, isNew: true)
+        if !heritage.lists.isEmpty { noteChange(try table.node(result.node)) }
         directories.insert(made, for: result.node)
         return result
     }

@@ -22,10 +22,12 @@ extension VaultFileSystem {
     private func makeOpenFile(_ name: [UInt8], in parent: NodeID, mode: UInt32, _ caller: Caller) throws(Errno) -> (Entry, Node) {
         let (parentNode, directory) = try directory(parent)
         let stored = try storedName(name, directory)
-        let descriptor = try directory.createFile(stored, permissions: mode)
+        let heritage = try heritage(in: parentNode, directory, mode: mode, caller)
+        let descriptor = try directory.createFile(stored, permissions: heritage.permissionsAtFirst)
         do throws(Errno) {
-            let status = try giveToCaller(descriptor, mode: mode, directory, caller)
+            let status = try giveToCaller(descriptor, heritage, directory, caller)
             let node = table.enter(status, as: Alias(parent: parentNode, name: stored), isNew: true)
+            if !heritage.lists.isEmpty { noteChange(node) }
             openNew(node, descriptor)
             return (Entry(node: node.id, attributes: status), node)
         } catch {
@@ -45,23 +47,28 @@ extension VaultFileSystem {
     package func createUnnamed(
         in parent: NodeID, mode: UInt32, _ intent: OpenIntent, _ caller: Caller
     ) throws(Errno) -> (entry: Entry, handle: HandleID) {
-        let (_, directory) = try directory(parent)
-        let descriptor = try directory.createUnnamedFile(permissions: mode)
-        let status = try giveToCaller(descriptor, mode: mode, directory, caller)
+        let (parentNode, directory) = try directory(parent)
+        let heritage = try heritage(in: parentNode, directory, mode: mode, caller)
+        let descriptor = try directory.createUnnamedFile(permissions: heritage.permissionsAtFirst)
+        let status = try giveToCaller(descriptor, heritage, directory, caller)
         let node = table.enterUnnamed(status)
+        if !heritage.lists.isEmpty { noteChange(node) }
         openNew(node, descriptor)
         return (Entry(node: node.id, attributes: status), Self.fileHandle)
     }
 
     /// A new inode belongs to who asked for it; in a set-group-ID directory its group is the directory's, which the backing has seen to.
     private func giveToCaller(
-        _ descriptor: FileDescriptor, mode: UInt32, _ directory: VaultDirectory, _ caller: Caller
+        _ descriptor: FileDescriptor, _ heritage: Heritage, _ directory: VaultDirectory, _ caller: Caller
     ) throws(Errno) -> FileStatus {
+        var needsPermissions = !heritage.lists.isEmpty
         if givesOwnership, caller.user != 0 || caller.group != 0 {
             let keepsGroup = try directory.descriptor.status().permissions & 0o2000 != 0
             try descriptor.setOwner(caller.user, group: keepsGroup ? nil : caller.group)
-            if mode & 0o6000 != 0 { try descriptor.setPermissions(mode) }
+            if heritage.permissions & 0o6000 != 0 { needsPermissions = true }
         }
+        try bequeath(heritage, to: descriptor)
+        if needsPermissions { try descriptor.setPermissions(heritage.permissions) }
         return try descriptor.status()
     }
 
@@ -70,7 +77,7 @@ extension VaultFileSystem {
         let open = try borrow(node, writable: intent.writes || intent.truncates)
         guard intent.truncates else { return Self.fileHandle }
         do throws(Errno) {
-            if intent.killsPrivileges { try clearPrivileges(open.backing.descriptor) }
+            if let caller = intent.losesPrivileges { try clearPrivileges(open.backing.descriptor, caller) }
             do throws(SecureFileError) { try open.file.truncate(to: .zero) } catch { throw reported(error, node) }
         } catch {
             giveBack(node)
@@ -88,14 +95,20 @@ extension VaultFileSystem {
         }
     }
 
-    package func write(_ id: NodeID, _ handle: HandleID, _ data: Span<UInt8>, at offset: Int64, killsPrivileges: Bool) throws(Errno) {
+    package func write(_ id: NodeID, _ handle: HandleID, _ data: Span<UInt8>, at offset: Int64, _ origin: WriteOrigin) throws(Errno) {
         let node = try table.node(id)
         let open = try opened(node)
-        if killsPrivileges { try clearPrivileges(open.backing.descriptor) }
-        try open.disturbingTime { () throws(Errno) in
+        if let caller = origin.losesPrivileges { try clearPrivileges(open.backing.descriptor, caller) }
+        func write() throws(Errno) {
             do throws(SecureFileError) { try open.file.write(data, 0..<data.count, at: ByteOffset(offset)) } catch {
                 throw reported(error, node)
             }
+        }
+        if origin.isWriteBack {
+            try open.keepingToldTime(write)
+        } else {
+            try write()
+            open.forgetToldTime()
         }
         // Overwrites wait in memory; a file that stays open must not make them wait for ever.
         flusher.noteWork()
@@ -115,10 +128,10 @@ extension VaultFileSystem {
         giveBack(node)
     }
 
-    package func synchronize(_ id: NodeID, _ handle: HandleID) throws(Errno) {
+    package func synchronize(_ id: NodeID, _ handle: HandleID, contentOnly: Bool) throws(Errno) {
         let node = try table.node(id)
         let open = try opened(node)
         try open.restoreToldTime()
-        do throws(SecureFileError) { try open.file.synchronize() } catch { throw reported(error, node) }
+        do throws(SecureFileError) { try open.file.synchronize(attributes: !contentOnly) } catch { throw reported(error, node) }
     }
 }

@@ -60,7 +60,7 @@ extension VaultFileSystem {
             status.size = file.size.rawValue
             return status
         }
-        if node.id == .root { return try vault.root.descriptor.status() }
+        if node.id == .root { return try vault.rootStatus() }
         return try retrying(node) { () throws(Errno) in
             let (alias, anchor, _) = table.whereabouts(of: node)
             if let anchor { return try sized(try anchor.status(), node, nil) }
@@ -79,7 +79,7 @@ extension VaultFileSystem {
         switch status.kind {
         case .regular: status.size = toldSize(node, status)
         case .symlink: if let place { status.size = try place.directory.plaintextSize(status, place.name) }
-        case .directory, .other: break
+        default: break
         }
         return status
     }

@@ -21,7 +21,7 @@ package final class VaultFileSystem: FileSystemOperations {
     /// Made inodes are given to the caller: only root can do that, and only root has to.
     let givesOwnership: Bool
 
-    package var keepsAccessControlLists: Bool { false }
+    package var keepsAccessControlLists: Bool { true }
     package var isSoleUser: Bool { vault.access == .readWrite }
 
     /// - Parameter log: Takes a line about a failing file, never with a plaintext name.

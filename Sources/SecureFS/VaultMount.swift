@@ -8,6 +8,8 @@ public enum VaultMount {
         public var allowOther = false
         /// `.stores` is listed in the root.
         public var showsStores = false
+        /// Sockets, pipes and devices are shown, and may be made.
+        public var showsSpecialFiles = false
         /// Options of mount(8) that are passed on as they are.
         public var passedOn: [String] = []
         /// The key goes after so many minutes in which no program asks for anything; 0: never.
@@ -48,6 +50,7 @@ public enum VaultMount {
     ) throws(Failure) {
         MountServer.prepareProcess()
         vault.nameHolder()
+        vault.showsSpecialFiles = options.showsSpecialFiles
         let mount: LockableMount
         do throws(Errno) {
             mount = try LockableMount(vault, showsStores: options.showsStores, MountLog(log))

@@ -170,7 +170,7 @@ final class PassthroughFileSystem: FileSystemOperations {
         try file(handle).read(at: offset, into: buffer, 0..<count)
     }
 
-    func write(_ node: NodeID, _ handle: HandleID, _ data: Span<UInt8>, at offset: Int64, killsPrivileges: Bool) throws(Errno) {
+    func write(_ node: NodeID, _ handle: HandleID, _ data: Span<UInt8>, at offset: Int64, _ origin: WriteOrigin) throws(Errno) {
         let copy = PageBuffer(uninitialized: max(1, data.count))
         copy.copy(data, 0..<data.count, to: 0)
         try file(handle).write(copy, 0..<data.count, at: offset)
@@ -178,8 +178,8 @@ final class PassthroughFileSystem: FileSystemOperations {
 
     func flush(_ node: NodeID, _ handle: HandleID) throws(Errno) {}
     func release(_ node: NodeID, _ handle: HandleID) { tables.withLock { _ = $0.files.removeValue(forKey: handle.rawValue) } }
-    func synchronize(_ node: NodeID, _ handle: HandleID) throws(Errno) { try file(handle).synchronize() }
-    func allocate(_ node: NodeID, _ handle: HandleID, at offset: Int64, count: Int64, _ mode: AllocationMode) throws(Errno) {
+    func synchronize(_ node: NodeID, _ handle: HandleID, contentOnly: Bool) throws(Errno) { try file(handle).synchronize() }
+    func allocate(_ node: NodeID, _ handle: HandleID, at offset: Int64, count: Int64, _ mode: AllocationMode, _ caller: Caller) throws(Errno) {
         throw .notSupported
     }
     func seek(_ node: NodeID, _ handle: HandleID, from offset: Int64, to target: SeekTarget) throws(Errno) -> Int64 { throw .noSystemCall }
@@ -200,7 +200,7 @@ final class PassthroughFileSystem: FileSystemOperations {
         stream.seek(to: position)
         while let next = try stream.next() {
             guard withAttributes, next.name != [46], next.name != [46, 46] else {
-                if reply.add(next.name, inode: next.inode, kind: next.kind ?? .other, nextPosition: next.nextPosition) { continue }
+                if reply.add(next.name, inode: next.inode, kind: next.kind ?? .regular, nextPosition: next.nextPosition) { continue }
                 return
             }
             guard let found = try lookup(next.name, in: node) else { continue }

@@ -11,6 +11,8 @@ final class Fixture {
     let lines = Mutex<[String]>([])
     static let root = Caller(user: 0, group: 0, process: 1, umask: 0)
 
+    static let stranger = Caller(user: 4000, group: 4000, process: 1, umask: 0)
+
     init() throws {
         folder = NSTemporaryDirectory() + "sfs-test-" + UUID().uuidString
         var creation = Vault.Creation(passphrase: Array("test".utf8))
@@ -42,7 +44,7 @@ final class Fixture {
 
     func write(_ text: String, to node: NodeID, at offset: Int64 = 0) throws {
         let bytes = Array(text.utf8)
-        try fileSystem.write(node, handle, bytes.span, at: offset, killsPrivileges: false)
+        try fileSystem.write(node, handle, bytes.span, at: offset, WriteOrigin())
     }
 
     func read(_ node: NodeID, at offset: Int64 = 0, count: Int = 4096) throws -> String {

@@ -43,7 +43,7 @@ import Testing
         }
 
         static func write(_ text: String, to node: NodeID, at offset: Int64, _ gated: GatedFileSystem) throws {
-            try gated.write(node, HandleID(rawValue: 1), Array(text.utf8).span, at: offset, killsPrivileges: false)
+            try gated.write(node, HandleID(rawValue: 1), Array(text.utf8).span, at: offset, WriteOrigin())
         }
     }
 

@@ -158,7 +158,7 @@ import Testing
     @Test func anExplicitTimeSurvivesALateFlush() throws {
         let node = try fixture.make("a", String(repeating: "x", count: 10_000))
         try fixture.open(node)
-        try fileSystem.synchronize(node, fixture.handle)
+        try fileSystem.synchronize(node, fixture.handle, contentOnly: false)
         try fixture.write("overwritten", to: node)
         var change = AttributeChange()
         let time = FileTime(seconds: 1_000_000_000, nanoseconds: 123_456_789)
@@ -166,7 +166,7 @@ import Testing
         #expect(try fileSystem.setAttributes(of: node, nil, change).modified == time)
         try fileSystem.flush(node, fixture.handle)
         try fileSystem.context.settleAll { () throws(Errno) in }
-        try fileSystem.synchronize(node, fixture.handle)
+        try fileSystem.synchronize(node, fixture.handle, contentOnly: false)
         fixture.close(node)
         #expect(try fileSystem.attributes(of: node).modified == time)
     }
@@ -174,7 +174,7 @@ import Testing
     @Test func overwritesAreSettledAfterTheLastHandleWent() throws {
         let node = try fixture.make("a", String(repeating: "x", count: 10_000))
         try fixture.open(node)
-        try fileSystem.synchronize(node, fixture.handle)
+        try fileSystem.synchronize(node, fixture.handle, contentOnly: false)
         try fixture.write("new", to: node)
         fixture.close(node)
         try fileSystem.context.settleAll { () throws(Errno) in }
@@ -186,17 +186,77 @@ import Testing
         fixture.close(node)
     }
 
+    /// The kernel says a time, and writes what it had cached before.
+    @Test func aLateWriteOfTheKernelLeavesTheTimeItHasSaid() throws {
+        let node = try fixture.create("a").node
+        let data = Array("x".utf8)
+        var change = AttributeChange()
+        for (seconds, isSynced) in [(1000, false), (2000, true)] as [(Int64, Bool)] {
+            let time = FileTime(seconds: seconds, nanoseconds: 5)
+            change.modified = .to(time)
+            _ = try fileSystem.setAttributes(of: node, nil, change)
+            try fileSystem.write(node, fixture.handle, data.span, at: seconds, WriteOrigin(isWriteBack: true))
+            if isSynced {
+                try fileSystem.synchronize(node, fixture.handle, contentOnly: false)
+            } else {
+                try fileSystem.flush(node, fixture.handle)
+            }
+            #expect(try fileSystem.attributes(of: node).modified == time)
+        }
+        // What a program writes past the kernel's cache is a modification.
+        try fileSystem.write(node, fixture.handle, data.span, at: 5000, WriteOrigin())
+        try fileSystem.flush(node, fixture.handle)
+        #expect(try fileSystem.attributes(of: node).modified.seconds > 2000)
+        fixture.close(node)
+    }
+
+    @Test func theVaultsOwnFoldersAreNoLinksOfTheRoot() throws {
+        let before = try fileSystem.attributes(of: .root).linkCount
+        _ = try fileSystem.makeSymlink(Array("long".utf8), in: .root, target: Array(repeating: 0x61, count: 4000), Fixture.root)
+        #expect(FileManager.default.fileExists(atPath: fixture.folder + "/sfs.links"))
+        #expect(try fileSystem.attributes(of: .root).linkCount == before)
+        _ = try fileSystem.makeDirectory(Array("d".utf8), in: .root, mode: 0o755, Fixture.root)
+        #expect(try fileSystem.attributes(of: .root).linkCount == before + (before >= 2 ? 1 : 0))
+    }
+
     @Test func setIDBitsGoWhereTheyMust() throws {
         let node = try fixture.create("a", mode: 0o755).node
         var change = AttributeChange()
         change.permissions = 0o6755
         _ = try fileSystem.setAttributes(of: node, nil, change)
         let data = Array("x".utf8)
-        try fileSystem.write(node, fixture.handle, data.span, at: 0, killsPrivileges: false)
+        try fileSystem.write(node, fixture.handle, data.span, at: 0, WriteOrigin())
         #expect(try fileSystem.attributes(of: node).permissions == 0o6755)
-        try fileSystem.write(node, fixture.handle, data.span, at: 0, killsPrivileges: true)
+        try fileSystem.write(node, fixture.handle, data.span, at: 0, WriteOrigin(losesPrivileges: Fixture.stranger))
         #expect(try fileSystem.attributes(of: node).permissions == 0o755)
         fixture.close(node)
+    }
+
+    /// chmod(2) changes the mode alone: the list follows it when it is read. Removing the list leaves the mode.
+    @Test func anAccessListFollowsTheMode() throws {
+        let name = Array("system.posix_acl_access".utf8)
+        var list: [UInt8] = [2, 0, 0, 0]
+        for (tag, bits) in [(1, 6), (2, 6), (4, 0), (16, 6), (32, 0)] as [(UInt8, UInt8)] {
+            list += [tag, 0, bits, 0] + (tag == 2 ? [0xE8, 3, 0, 0] : [255, 255, 255, 255])
+        }
+        let node = try fixture.make("a", "secret")
+        #expect(throws: Errno.noData) { try fileSystem.extendedAttribute(name, of: node) }
+        try fileSystem.setExtendedAttribute(name, of: node, list, .any, Fixture.root)
+        #expect(try fileSystem.attributes(of: node).permissions == 0o660)
+        #expect(try fileSystem.extendedAttribute(name, of: node) == list && fileSystem.extendedAttributeNames(of: node) == [name])
+        var change = AttributeChange()
+        change.permissions = 0o444
+        _ = try fileSystem.setAttributes(of: node, nil, change)
+        let shown = try fileSystem.extendedAttribute(name, of: node)
+        let bits: [UInt8] = stride(from: 6, to: shown.count, by: 8).map { shown[$0] }
+        #expect(bits == [4, 6, 0, 4, 4])
+        try fileSystem.removeExtendedAttribute(name, of: node)
+        try fileSystem.removeExtendedAttribute(name, of: node)
+        #expect(try fileSystem.attributes(of: node).permissions == 0o444)
+        #expect(throws: Errno.invalidArgument) { try fileSystem.setExtendedAttribute(name, of: node, [2, 0, 0], .any, Fixture.root) }
+        #expect(throws: Errno.accessDenied) {
+            try fileSystem.setExtendedAttribute(Array("system.posix_acl_default".utf8), of: node, list, .any, Fixture.root)
+        }
     }
 
     @Test(.enabled(if: geteuid() == 0)) func newFilesBelongToTheCaller() throws {

@@ -12,10 +12,14 @@ import Testing
 
     private func modified(_ node: NodeID) throws -> FileTime { try fileSystem.attributes(of: node).modified }
 
+    private func write(_ text: String, _ node: NodeID) throws {
+        try fileSystem.write(node, fixture.handle, Array(text.utf8).span, at: 0, WriteOrigin(isWriteBack: true))
+    }
+
     @Test func aLateFirstWriteKeepsTheTimeOfCreation() throws {
         let entry = try fixture.create("a")
         Thread.sleep(forTimeInterval: 0.02)
-        try fixture.write("late", to: entry.node)
+        try write("late", entry.node)
         try fileSystem.flush(entry.node, fixture.handle)
         #expect(try modified(entry.node) == entry.attributes.modified)
         fixture.close(entry.node)
@@ -26,9 +30,9 @@ import Testing
         for syncs in [false, true] {
             let entry = try fixture.create("a\(syncs)")
             Thread.sleep(forTimeInterval: 0.02)
-            try fixture.write("late", to: entry.node)
+            try write("late", entry.node)
             if syncs {
-                try fileSystem.synchronize(entry.node, fixture.handle)
+                try fileSystem.synchronize(entry.node, fixture.handle, contentOnly: false)
                 #expect(try modified(entry.node) == entry.attributes.modified)
             }
             fixture.close(entry.node)
@@ -38,12 +42,12 @@ import Testing
 
     @Test func aTimeThatTheKernelSendsCounts() throws {
         let entry = try fixture.create("a")
-        try fixture.write("first", to: entry.node)
+        try write("first", entry.node)
         var change = AttributeChange()
         change.modified = .to(FileTime(seconds: 1_000_000_000, nanoseconds: 7))
         _ = try fileSystem.setAttributes(of: entry.node, nil, change)
         // What was under way when the time was set comes in behind it.
-        try fixture.write("second", to: entry.node)
+        try write("second", entry.node)
         fixture.close(entry.node)
         #expect(try modified(entry.node) == FileTime(seconds: 1_000_000_000, nanoseconds: 7))
     }

@@ -14,11 +14,15 @@ final class FuseContext: Sendable {
     let initRequest = Atomic<UInt64>(0)
     /// The kernel can leave clearing set-id bits to us and say when (FUSE_HANDLE_KILLPRIV_V2).
     let privilegeFlagOffered = Atomic<Bool>(false)
+    /// The kernel checks permissions, and lists with them (FUSE_POSIX_ACL, which implies that check). Where it does not, it passes lists on
+    /// as other attributes, and we keep them all the same.
+    let checksPermissions: Bool
     let workerKey: pthread_key_t
     let kernelCache = KernelCache()
 
-    init(_ fileSystem: any FileSystemOperations) {
+    init(_ fileSystem: any FileSystemOperations, checksPermissions: Bool) {
         self.fileSystem = fileSystem
+        self.checksPermissions = checksPermissions
         stableSeconds = fileSystem.isSoleUser ? 3600 : 1
         var key = pthread_key_t()
         let created = unsafe pthread_key_create(&key, nil)

@@ -23,6 +23,7 @@ extension stat {
         st_gid = status.group
         st_size = Int(status.size)
         st_blocks = Int(status.blocks)
+        st_rdev = UInt(status.deviceNumber)
         st_blksize = 4096
         st_atim = timespec(status.accessed)
         st_mtim = timespec(status.modified)
@@ -33,13 +34,7 @@ extension stat {
     init(inode: UInt64, kind: FileKind) {
         self.init()
         st_ino = UInt(inode)
-        st_mode =
-            switch kind {
-            case .regular: S_IFREG
-            case .directory: S_IFDIR
-            case .symlink: S_IFLNK
-            case .other: 0
-            }
+        st_mode = kind.modeBits
     }
 }
 
@@ -78,16 +73,16 @@ extension statvfs {
 }
 
 extension OpenIntent {
-    init(flags: Int32, killsPrivileges: Bool) {
+    init(flags: Int32, losesPrivileges: Caller?) {
         let access = flags & O_ACCMODE
         self.init(
-            reads: access != O_WRONLY, writes: access != O_RDONLY, truncates: flags & O_TRUNC != 0, killsPrivileges: killsPrivileges)
+            reads: access != O_WRONLY, writes: access != O_RDONLY, truncates: flags & O_TRUNC != 0, losesPrivileges: losesPrivileges)
     }
 }
 
 extension AttributeChange {
     /// - Parameter bits: What of `raw` counts, FUSE_SET_ATTR_….
-    init(_ raw: stat, bits: Int32, killsPrivileges: Bool) {
+    init(_ raw: stat, bits: Int32, losesPrivileges: Bool) {
         self.init()
         if bits & FUSE_SET_ATTR_MODE != 0 { permissions = raw.st_mode & 0o7777 }
         if bits & FUSE_SET_ATTR_UID != 0 { owner = raw.st_uid }
@@ -103,7 +98,9 @@ extension AttributeChange {
         } else if bits & FUSE_SET_ATTR_MTIME != 0 {
             modified = .to(FileTime(raw.st_mtim))
         }
-        self.killsPrivileges = killsPrivileges
+        isOwnerConfirmed = bits & ~FUSE_SET_ATTR_FORCE == FUSE_SET_ATTR_CTIME
+        isEmpty = bits & ~FUSE_SET_ATTR_FORCE == 0
+        self.losesPrivileges = losesPrivileges
     }
 }
 

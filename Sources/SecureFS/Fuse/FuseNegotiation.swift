@@ -9,7 +9,10 @@ func installNegotiation(_ operations: inout fuse_lowlevel_ops) {
     unsafe operations.`init` = { userData, connection in
         guard let context = unsafe FuseContext.of(userData: userData), let connection = unsafe connection else { return }
         var wanted = Capabilities.wanted
-        if context.fileSystem.keepsAccessControlLists { wanted |= Capabilities.accessControlLists }
+        if context.fileSystem.keepsAccessControlLists {
+            wanted |= UInt32(FUSE_CAP_DONT_MASK)
+            if context.checksPermissions { wanted |= UInt32(FUSE_CAP_POSIX_ACL) }
+        }
         // The kernel must not answer from a cache of its own what another process may have changed.
         if !context.fileSystem.isSoleUser { wanted &= ~UInt32(FUSE_CAP_WRITEBACK_CACHE) }
         let offered = unsafe connection.pointee.capable
@@ -30,8 +33,6 @@ private enum Capabilities {
     static let wanted = UInt32(
         FUSE_CAP_WRITEBACK_CACHE | FUSE_CAP_READDIRPLUS | FUSE_CAP_PARALLEL_DIROPS | FUSE_CAP_ASYNC_READ
             | FUSE_CAP_ASYNC_DIO | FUSE_CAP_HANDLE_KILLPRIV | FUSE_CAP_CACHE_SYMLINKS)
-    /// The kernel then leaves the umask to us: it has to know the parent's default list.
-    static let accessControlLists = UInt32(FUSE_CAP_POSIX_ACL | FUSE_CAP_DONT_MASK)
     /// O_TRUNC comes as a change of size of its own: as part of the open the kernel (6.18) cuts its cache after it has let writes go on, and
     /// a write in between brings back what was cut (seen with libfuse's own example too).
     /// Splicing costs two system calls a request and gains nothing for data that must be deciphered; nobody but the kernel changes files,

@@ -14,8 +14,11 @@ func installAttributeOperations(_ operations: inout fuse_lowlevel_ops) {
     unsafe operations.setattr = { raw, node, attributes, bits, info in
         let values = unsafe attributes?.pointee ?? stat()
         let opened: HandleID? = unsafe info == nil ? nil : handle(info)
-        unsafe answer(raw) { context, _ throws(Errno) in
-            let change = AttributeChange(values, bits: bits, killsPrivileges: context.worker.request.killsPrivileges)
+        unsafe answer(raw) { context, request throws(Errno) in
+            var change = AttributeChange(values, bits: bits, losesPrivileges: context.worker.request.killsPrivileges)
+            if change.losesPrivileges || change.owner != nil || change.group != nil || change.isOwnerConfirmed || change.isEmpty {
+                change.caller = request.callerWithGroups
+            }
             return try context.fileSystem.setAttributes(of: NodeID(rawValue: node), opened, change)
         } _: { context, request, attributes in
             request.reply(attributes, remember: NodeID(rawValue: node).isVolatile ? 0 : context.rememberSeconds)
@@ -50,8 +53,11 @@ private func installExtendedAttributeOperations(_ operations: inout fuse_lowleve
         }
     }
     unsafe operations.listxattr = { raw, node, room in
-        unsafe answer(raw) { context, _ throws(Errno) in
-            try context.fileSystem.extendedAttributeNames(of: NodeID(rawValue: node)).flatMap { $0 + [0] }
+        unsafe answer(raw) { context, request throws(Errno) in
+            let names = try context.fileSystem.extendedAttributeNames(of: NodeID(rawValue: node))
+            let isRoot = request.caller.user == 0
+            // As every file system: who may not read what is in `trusted.` does not see it.
+            return names.flatMap { isRoot || !$0.starts(with: "trusted.".utf8) ? $0 + [0] : [] }
         } _: { _, request, names in
             request.reply(names, room: room)
         }
@@ -62,7 +68,11 @@ private func installExtendedAttributeOperations(_ operations: inout fuse_lowleve
         unsafe answerDone(raw) { context, request throws(Errno) in
             guard let rule = FileDescriptor.AttributeRule(rawValue: flags) else { throw .invalidArgument }
             try checkAttributeName(name)
-            try context.fileSystem.setExtendedAttribute(name, of: NodeID(rawValue: node), value, rule, request.caller)
+            let isAccessList = name.elementsEqual("system.posix_acl_access".utf8)
+            let caller = isAccessList ? request.callerWithGroups : request.caller
+            try context.fileSystem.setExtendedAttribute(name, of: NodeID(rawValue: node), value, rule, caller)
+            // The mode has changed with it, which the kernel knows only where it checks permissions.
+            if isAccessList { context.kernelCache.forgetAttributes(node) }
         }
     }
     unsafe operations.removexattr = { raw, node, name in

@@ -19,12 +19,15 @@ func installFileOperations(_ operations: inout fuse_lowlevel_ops) {
     unsafe operations.write = { raw, node, data, count, offset, info in
         let opened = unsafe handle(info)
         let bytes = unsafe UnsafeRawBufferPointer(start: data, count: count)
-        unsafe answer(raw) { context, _ throws(Errno) in
-            let kills = context.worker.request.killsPrivileges
+        unsafe answer(raw) { context, request throws(Errno) in
+            let hidden = context.worker.request
+            // With its write-back cache, the kernel keeps the times for what it writes past that cache (O_DIRECT) as well.
+            let keepsTime = hidden.isWriteBack || context.fileSystem.isSoleUser
+            let origin = WriteOrigin(losesPrivileges: hidden.killsPrivileges ? request.callerWithGroups : nil, isWriteBack: keepsTime)
             let span = unsafe Span<UInt8>(_unsafeBytes: bytes)
-            try context.fileSystem.write(NodeID(rawValue: node), opened, span, at: Int64(offset), killsPrivileges: kills)
+            try context.fileSystem.write(NodeID(rawValue: node), opened, span, at: Int64(offset), origin)
             // The set-id bits went with it, which the kernel leaves us to tell.
-            if kills { context.kernelCache.forgetAttributes(node) }
+            if hidden.killsPrivileges { context.kernelCache.forgetAttributes(node) }
         } _: { _, request, _ in
             request.reply(written: count)
         }
@@ -37,15 +40,19 @@ func installFileOperations(_ operations: inout fuse_lowlevel_ops) {
         let opened = unsafe handle(info)
         unsafe answerDone(raw) { context, _ in context.fileSystem.release(NodeID(rawValue: node), opened) }
     }
-    unsafe operations.fsync = { raw, node, _, info in
+    unsafe operations.fsync = { raw, node, contentOnly, info in
         let opened = unsafe handle(info)
-        unsafe answerDone(raw) { context, _ throws(Errno) in try context.fileSystem.synchronize(NodeID(rawValue: node), opened) }
+        unsafe answerDone(raw) { context, _ throws(Errno) in
+            try context.fileSystem.synchronize(NodeID(rawValue: node), opened, contentOnly: contentOnly != 0)
+        }
     }
     unsafe operations.fallocate = { raw, node, flags, offset, count, info in
         let opened = unsafe handle(info)
-        unsafe answerDone(raw) { context, _ throws(Errno) in
+        unsafe answerDone(raw) { context, request throws(Errno) in
             guard let mode = AllocationMode(flags: flags) else { throw .notSupported }
-            try context.fileSystem.allocate(NodeID(rawValue: node), opened, at: Int64(offset), count: Int64(count), mode)
+            let caller = request.callerWithGroups
+            try context.fileSystem.allocate(NodeID(rawValue: node), opened, at: Int64(offset), count: Int64(count), mode, caller)
+            if caller.user != 0 { context.kernelCache.forgetAttributes(node) }
         }
     }
     unsafe operations.lseek = { raw, node, offset, whence, info in
@@ -75,8 +82,9 @@ private func opened(_ info: fuse_file_info, _ handle: HandleID, _ context: FuseC
 private func installOpenOperations(_ operations: inout fuse_lowlevel_ops) {
     unsafe operations.open = { raw, node, info in
         let asked = unsafe info?.pointee ?? fuse_file_info()
-        unsafe answer(raw) { context, _ throws(Errno) in
-            let intent = OpenIntent(flags: asked.flags, killsPrivileges: context.worker.request.killsPrivileges)
+        unsafe answer(raw) { context, request throws(Errno) in
+            let kills = context.worker.request.killsPrivileges
+            let intent = OpenIntent(flags: asked.flags, losesPrivileges: kills ? request.callerWithGroups : nil)
             return try context.fileSystem.open(NodeID(rawValue: node), intent)
         } _: { context, request, handle in
             var info = opened(asked, handle, context)
@@ -88,7 +96,7 @@ private func installOpenOperations(_ operations: inout fuse_lowlevel_ops) {
         let asked = unsafe info?.pointee ?? fuse_file_info()
         unsafe answer(raw) { context, request throws(Errno) in
             let hidden = context.worker.request
-            let intent = OpenIntent(flags: asked.flags, killsPrivileges: hidden.killsPrivileges)
+            let intent = OpenIntent(flags: asked.flags, losesPrivileges: nil)
             let directory = NodeID(rawValue: parent)
             if hidden.isUnnamed {
                 return try context.fileSystem.createUnnamed(in: directory, mode: mode & 0o7777, intent, request.caller)

@@ -21,12 +21,16 @@ func installNameOperations(_ operations: inout fuse_lowlevel_ops) {
         }
         unsafe FuseRequest(raw).finish()
     }
-    unsafe operations.mknod = { raw, parent, name, mode, _ in
+    unsafe operations.mknod = { raw, parent, name, mode, device in
         let name = unsafe copied(name)
         unsafe answerEntry(raw) { context, request throws(Errno) in
-            // Sockets, pipes and devices have no place in a vault.
-            if mode & S_IFMT != S_IFREG && mode & S_IFMT != 0 { throw .notPermitted }
-            return try context.fileSystem.makeFile(name, in: NodeID(rawValue: parent), mode: mode & 0o7777, request.caller)
+            let directory = NodeID(rawValue: parent)
+            guard let kind = FileKind(mode: mode), kind.isSpecial else {
+                if mode & S_IFMT != S_IFREG && mode & S_IFMT != 0 { throw .invalidArgument }
+                return try context.fileSystem.makeFile(name, in: directory, mode: mode & 0o7777, request.caller)
+            }
+            return try context.fileSystem.makeSpecialFile(
+                name, in: directory, kind, mode: mode & 0o7777, device: UInt64(device), request.caller)
         }
     }
     unsafe operations.mkdir = { raw, parent, name, mode in

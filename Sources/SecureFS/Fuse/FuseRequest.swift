@@ -16,6 +16,22 @@ struct FuseRequest: ~Copyable {
 
     var caller: Caller { unsafe Caller(of: raw) }
 
+    /// The caller and all groups it is in, which /proc tells. Of root they do not matter.
+    var callerWithGroups: Caller {
+        var caller = caller
+        if caller.user == 0 { return caller }
+        var groups = [gid_t](repeating: 0, count: 64)
+        while true {
+            let count = Int(unsafe groups.withUnsafeMutableBufferPointer { unsafe fuse_req_getgroups(raw, Int32($0.count), $0.baseAddress) })
+            if count < 0 { return caller }
+            if count <= groups.count {
+                caller.groups = Array(groups.prefix(count))
+                return caller
+            }
+            groups = [gid_t](repeating: 0, count: count)
+        }
+    }
+
     consuming func reply(_ error: Errno) {
         unsafe fuse_reply_err(raw, error.rawValue)
         discard self

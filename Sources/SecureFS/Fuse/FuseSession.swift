@@ -15,10 +15,11 @@ final class FuseSession: @unchecked Sendable {
     /// Prepares a mount; nothing is mounted yet.
     init(_ fileSystem: any FileSystemOperations, at mountPoint: RawPath, _ options: MountOptions) throws(MountFailure) {
         FuseMessages.collect()
-        context = FuseContext(fileSystem)
+        let isRoot = geteuid() == 0
+        context = FuseContext(fileSystem, checksPermissions: options.checksPermissions(mountingAsRoot: isRoot))
         self.mountPoint = mountPoint
         self.options = options
-        let argument = options.argument(mountingAsRoot: geteuid() == 0)
+        let argument = options.argument(mountingAsRoot: isRoot)
         guard let made = unsafe FuseSession.make(argument, context) else {
             throw MountFailure(message: FuseMessages.last ?? "the mount options are not accepted: \(argument)")
         }

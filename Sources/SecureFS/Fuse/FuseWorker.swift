@@ -49,6 +49,8 @@ struct RawRequest {
     var unique: UInt64 = 0
     /// The caller may not keep the set-id bits of the file it changes (FUSE_HANDLE_KILLPRIV_V2).
     var killsPrivileges = false
+    /// A write of data that the kernel had cached (FUSE_WRITE_CACHE): it may be any caller's.
+    var isWriteBack = false
     /// A create that is a FUSE_TMPFILE in truth.
     var isUnnamed = false
     /// May take long: moves much data, or waits for the disk.
@@ -70,7 +72,9 @@ extension RawRequest {
         unique = input.load(at: 8)
         switch fuse_opcode(rawValue: opcode) {
         case FUSE_WRITE where count >= 80:
-            killsPrivileges = input.load(at: 40 + 20, as: UInt32.self) & UInt32(FUSE_WRITE_KILL_SUIDGID) != 0
+            let flags: UInt32 = input.load(at: 40 + 20)
+            killsPrivileges = flags & UInt32(FUSE_WRITE_KILL_SUIDGID) != 0
+            isWriteBack = flags & UInt32(FUSE_WRITE_CACHE) != 0
             isSlow = count > RawRequest.smallData
         case FUSE_SETATTR where count >= 48:
             let valid: UInt32 = input.load(at: 40)

@@ -27,6 +27,13 @@ final class GatedFileSystem: FileSystemOperations {
         return try inner.makeFile(name, in: parent, mode: mode, caller)
     }
 
+    func makeSpecialFile(
+        _ name: [UInt8], in parent: NodeID, _ kind: FileKind, mode: UInt32, device: UInt64, _ caller: Caller
+    ) throws(Errno) -> Entry {
+        try gate.enter()
+        return try inner.makeSpecialFile(name, in: parent, kind, mode: mode, device: device, caller)
+    }
+
     func makeDirectory(_ name: [UInt8], in parent: NodeID, mode: UInt32, _ caller: Caller) throws(Errno) -> Entry {
         try gate.enter()
         return try inner.makeDirectory(name, in: parent, mode: mode, caller)
@@ -130,11 +137,11 @@ final class GatedFileSystem: FileSystemOperations {
         return try inner.read(node, handle, at: offset, count: count, into: buffer)
     }
 
-    func write(_ node: NodeID, _ handle: HandleID, _ data: Span<UInt8>, at offset: Int64, killsPrivileges: Bool) throws(Errno) {
+    func write(_ node: NodeID, _ handle: HandleID, _ data: Span<UInt8>, at offset: Int64, _ origin: WriteOrigin) throws(Errno) {
         gate.uses.add(1, ordering: .relaxed)
         gate.writes.add(1, ordering: .relaxed)
         try gate.finish()
-        try inner.write(node, handle, data, at: offset, killsPrivileges: killsPrivileges)
+        try inner.write(node, handle, data, at: offset, origin)
     }
 
     /// Closing is no failure: nothing is held back while the key is away.
@@ -147,14 +154,14 @@ final class GatedFileSystem: FileSystemOperations {
 
     func release(_ node: NodeID, _ handle: HandleID) { inner.release(node, handle) }
 
-    func synchronize(_ node: NodeID, _ handle: HandleID) throws(Errno) {
+    func synchronize(_ node: NodeID, _ handle: HandleID, contentOnly: Bool) throws(Errno) {
         try gate.finish()
-        try inner.synchronize(node, handle)
+        try inner.synchronize(node, handle, contentOnly: contentOnly)
     }
 
-    func allocate(_ node: NodeID, _ handle: HandleID, at offset: Int64, count: Int64, _ mode: AllocationMode) throws(Errno) {
+    func allocate(_ node: NodeID, _ handle: HandleID, at offset: Int64, count: Int64, _ mode: AllocationMode, _ caller: Caller) throws(Errno) {
         try gate.enter()
-        try inner.allocate(node, handle, at: offset, count: count, mode)
+        try inner.allocate(node, handle, at: offset, count: count, mode, caller)
     }
 
     func seek(_ node: NodeID, _ handle: HandleID, from offset: Int64, to target: SeekTarget) throws(Errno) -> Int64 {

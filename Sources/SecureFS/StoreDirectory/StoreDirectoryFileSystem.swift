@@ -56,6 +56,14 @@ package final class StoreDirectoryFileSystem: FileSystemOperations {
         return try stores.lookup(name, in: parent)
     }
 
+    package func makeSpecialFile(
+        _ name: [UInt8], in parent: NodeID, _ kind: FileKind, mode: UInt32, device: UInt64, _ caller: Caller
+    ) throws(Errno) -> Entry {
+        if isStores(name, in: parent) { throw .exists }
+        if parent.isVolatile { throw .notPermitted }
+        return try vault.makeSpecialFile(name, in: parent, kind, mode: mode, device: device, caller)
+    }
+
     package func makeDirectory(_ name: [UInt8], in parent: NodeID, mode: UInt32, _ caller: Caller) throws(Errno) -> Entry {
         if isStores(name, in: parent) { throw .exists }
         return parent.isVolatile ? try stores.makeStore(name, in: parent) : try vault.makeDirectory(name, in: parent, mode: mode, caller)
@@ -104,11 +112,18 @@ package final class StoreDirectoryFileSystem: FileSystemOperations {
     // MARK: Attributes
 
     package func attributes(of node: NodeID) throws(Errno) -> FileStatus {
-        node.isVolatile ? try stores.attributes(of: node) : try vault.attributes(of: node)
+        node.isVolatile ? try stores.attributes(of: node) : shown(try vault.attributes(of: node), node)
+    }
+
+    /// A directory that is listed in the root counts there.
+    private func shown(_ status: FileStatus, _ node: NodeID) -> FileStatus {
+        var status = status
+        if node == .root, showsStores, status.linkCount >= 2 { status.linkCount += 1 }
+        return status
     }
 
     package func setAttributes(of node: NodeID, _ handle: HandleID?, _ change: AttributeChange) throws(Errno) -> FileStatus {
-        node.isVolatile ? try stores.setAttributes(of: node, handle, change) : try vault.setAttributes(of: node, handle, change)
+        node.isVolatile ? try stores.setAttributes(of: node, handle, change) : shown(try vault.setAttributes(of: node, handle, change), node)
     }
 
     package func filesystemStatus() throws(Errno) -> FilesystemStatus { try vault.filesystemStatus() }
@@ -159,9 +174,9 @@ package final class StoreDirectoryFileSystem: FileSystemOperations {
             ? try stores.read(handle, at: offset, count: count, into: buffer) : try vault.read(node, handle, at: offset, count: count, into: buffer)
     }
 
-    package func write(_ node: NodeID, _ handle: HandleID, _ data: Span<UInt8>, at offset: Int64, killsPrivileges: Bool) throws(Errno) {
+    package func write(_ node: NodeID, _ handle: HandleID, _ data: Span<UInt8>, at offset: Int64, _ origin: WriteOrigin) throws(Errno) {
         if node.isVolatile { return try stores.write(handle, data, at: offset) }
-        try vault.write(node, handle, data, at: offset, killsPrivileges: killsPrivileges)
+        try vault.write(node, handle, data, at: offset, origin)
     }
 
     package func flush(_ node: NodeID, _ handle: HandleID) throws(Errno) {
@@ -172,13 +187,15 @@ package final class StoreDirectoryFileSystem: FileSystemOperations {
         if node.isVolatile { stores.release(handle) } else { vault.release(node, handle) }
     }
 
-    package func synchronize(_ node: NodeID, _ handle: HandleID) throws(Errno) {
-        if node.isVolatile { try stores.synchronize(handle) } else { try vault.synchronize(node, handle) }
+    package func synchronize(_ node: NodeID, _ handle: HandleID, contentOnly: Bool) throws(Errno) {
+        if node.isVolatile { try stores.synchronize(handle) } else { try vault.synchronize(node, handle, contentOnly: contentOnly) }
     }
 
-    package func allocate(_ node: NodeID, _ handle: HandleID, at offset: Int64, count: Int64, _ mode: AllocationMode) throws(Errno) {
+    package func allocate(
+        _ node: NodeID, _ handle: HandleID, at offset: Int64, count: Int64, _ mode: AllocationMode, _ caller: Caller
+    ) throws(Errno) {
         if node.isVolatile { throw .notSupported }
-        try vault.allocate(node, handle, at: offset, count: count, mode)
+        try vault.allocate(node, handle, at: offset, count: count, mode, caller)
     }
 
     package func seek(_ node: NodeID, _ handle: HandleID, from offset: Int64, to target: SeekTarget) throws(Errno) -> Int64 {

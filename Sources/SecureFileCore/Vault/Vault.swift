@@ -20,6 +20,22 @@ public final class Vault: Sendable {
     public let foundDeadSession: Bool
     /// What newly written files are sealed with.
     public var cipher: CipherKind { configuration.cipher }
+    /// Status of the root, as if the vault's own folders in it were not there.
+    public func rootStatus() throws(Errno) -> FileStatus {
+        var status = try root.descriptor.status()
+        // The system counts subdirectories, or says 1 where it does not.
+        for folder in [ReservedNames.links, ReservedNames.stores] where status.linkCount > 2 {
+            if let there = try? root.descriptor.status(of: folder), there.kind == .directory { status.linkCount -= 1 }
+        }
+        return status
+    }
+
+    /// Sockets, pipes and devices are shown, and may be made. Not by default: a vault holds data, and names below it should lead to nothing else.
+    public var showsSpecialFiles: Bool {
+        get { root.codec.showsSpecialFiles.load(ordering: .relaxed) }
+        set { root.codec.showsSpecialFiles.store(newValue, ordering: .relaxed) }
+    }
+
     public var attributes: VaultAttributes { VaultAttributes(codec: root.codec) }
 
     /// What is held while the vault is open for writing; nil after the close, and for reading.

@@ -1,6 +1,7 @@
 /// Extended attributes, their names and values sealed. FORMAT section 6. Safe to use from several threads.
 ///
-/// Attributes are addressed by a descriptor of the inode; one opened as a path only will do (and must, for a symlink: pass `isSymlink`).
+/// Attributes are addressed by a descriptor of the inode; one opened as a path only will do. Of inodes that take no attributes of `user.`
+/// (``FileKind/takesNoUserAttributes``) it must be one, and `inTrusted` be passed: their attributes are stored in the namespace `trusted.`.
 public struct VaultAttributes: Sendable {
     let codec: VaultCodec
 
@@ -8,10 +9,10 @@ public struct VaultAttributes: Sendable {
     ///
     /// - Parameter name: with its namespace, 1 to 255 bytes.
     /// - Throws: ``SecureFileError`` with the cause `.noData` where there is none; `.damaged` where it does not open.
-    public func get(_ file: FileDescriptor, name: [UInt8], isSymlink: Bool = false) throws(SecureFileError) -> [UInt8] {
-        let stored = try storedName(name, isSymlink)
+    public func get(_ file: FileDescriptor, name: [UInt8], inTrusted: Bool = false) throws(SecureFileError) -> [UInt8] {
+        let stored = try storedName(name, inTrusted)
         let sealed = try explained("an attribute cannot be read") { () throws(Errno) in
-            try onInode(file, isSymlink) { () throws(Errno) in
+            try onInode(file, inTrusted) { () throws(Errno) in
                 try file.extendedAttribute(stored)
             } path: { () throws(Errno) in
                 try file.pathExtendedAttribute(stored)
@@ -30,10 +31,10 @@ public struct VaultAttributes: Sendable {
     /// - Throws: ``SecureFileError`` with the cause `.exists` or `.noData` (by `rule`), `.range` for a name above 255 bytes, `.noSpace` or
     ///   `.argumentTooBig` for a value the backing does not take with 32 bytes more.
     public func set(
-        _ file: FileDescriptor, name: [UInt8], _ value: [UInt8], _ rule: FileDescriptor.AttributeRule = .any, isSymlink: Bool = false
+        _ file: FileDescriptor, name: [UInt8], _ value: [UInt8], _ rule: FileDescriptor.AttributeRule = .any, inTrusted: Bool = false
     ) throws(SecureFileError) {
         if !codec.isWritable { throw SecureFileError(.readOnly, "the vault is open read-only", cause: .readOnly) }
-        let stored = try storedName(name, isSymlink)
+        let stored = try storedName(name, inTrusted)
         let length = [UInt8(truncatingIfNeeded: name.count), UInt8(truncatingIfNeeded: name.count >> 8)]
         let plaintext = name.count <= NameLimits.shortAttribute ? value : length + name + value
         let sealed: [UInt8]
@@ -42,7 +43,7 @@ public struct VaultAttributes: Sendable {
             sealed = random + (try codec.attributes.seal(plaintext, associatedData: [Self.label, random, Array(stored.bytes)]))
         } catch { throw SecureFileError(error, "an attribute cannot be set") }
         try explained("an attribute cannot be set") { () throws(Errno) in
-            try onInode(file, isSymlink) { () throws(Errno) in
+            try onInode(file, inTrusted) { () throws(Errno) in
                 try file.setExtendedAttribute(stored, sealed, rule)
             } path: { () throws(Errno) in
                 try file.setPathExtendedAttribute(stored, sealed, rule)
@@ -53,11 +54,11 @@ public struct VaultAttributes: Sendable {
     /// Removes the attribute `name`.
     ///
     /// - Throws: ``SecureFileError`` with the cause `.noData` where there is none.
-    public func remove(_ file: FileDescriptor, name: [UInt8], isSymlink: Bool = false) throws(SecureFileError) {
+    public func remove(_ file: FileDescriptor, name: [UInt8], inTrusted: Bool = false) throws(SecureFileError) {
         if !codec.isWritable { throw SecureFileError(.readOnly, "the vault is open read-only", cause: .readOnly) }
-        let stored = try storedName(name, isSymlink)
+        let stored = try storedName(name, inTrusted)
         try explained("an attribute cannot be removed") { () throws(Errno) in
-            try onInode(file, isSymlink) { () throws(Errno) in
+            try onInode(file, inTrusted) { () throws(Errno) in
                 try file.removeExtendedAttribute(stored)
             } path: { () throws(Errno) in
                 try file.removePathExtendedAttribute(stored)
@@ -68,15 +69,15 @@ public struct VaultAttributes: Sendable {
     /// The names of all attributes, with their namespaces. What is not ours, or does not open, is left out.
     ///
     /// - Throws: ``SecureFileError``: `.keyNotAvailable`, or the system's error.
-    public func list(_ file: FileDescriptor, isSymlink: Bool = false) throws(SecureFileError) -> [[UInt8]] {
+    public func list(_ file: FileDescriptor, inTrusted: Bool = false) throws(SecureFileError) -> [[UInt8]] {
         try explained("attributes cannot be listed") { () throws(Errno) in
-            let all = try onInode(file, isSymlink) { () throws(Errno) in
+            let all = try onInode(file, inTrusted) { () throws(Errno) in
                 try file.extendedAttributeNames()
             } path: { () throws(Errno) in
                 try file.pathExtendedAttributeNames()
             }
             var names: [[UInt8]] = []
-            for stored in all { if let name = try plaintextName(stored, file, isSymlink) { names.append(name) } }
+            for stored in all { if let name = try plaintextName(stored, file, inTrusted) { names.append(name) } }
             return names
         }
     }
@@ -85,27 +86,27 @@ public struct VaultAttributes: Sendable {
 
     private static let label = Array("value".utf8)
 
-    private static func prefix(isSymlink: Bool) -> [UInt8] { Array((isSymlink ? "trusted.sfs." : "user.sfs.").utf8) }
+    private static func prefix(inTrusted: Bool) -> [UInt8] { Array((inTrusted ? "trusted.sfs." : "user.sfs.").utf8) }
 
     /// A descriptor opened as a path only is refused by the calls that take one; /proc has the same inode.
     private func onInode<R>(
-        _ file: FileDescriptor, _ isSymlink: Bool, _ call: () throws(Errno) -> R, path: () throws(Errno) -> R
+        _ file: FileDescriptor, _ inTrusted: Bool, _ call: () throws(Errno) -> R, path: () throws(Errno) -> R
     ) throws(Errno) -> R {
-        if isSymlink { return try path() }
+        if inTrusted { return try path() }
         do throws(Errno) { return try call() } catch {
             guard error == .badDescriptor else { throw error }
             return try path()
         }
     }
 
-    private func storedName(_ name: [UInt8], _ isSymlink: Bool) throws(SecureFileError) -> RawPath {
+    private func storedName(_ name: [UInt8], _ inTrusted: Bool) throws(SecureFileError) -> RawPath {
         guard !name.isEmpty, name.count <= NameLimits.attribute, !name.contains(0) else {
             throw SecureFileError(.invalidArgument, "an attribute's name has 1 to 255 bytes", cause: .range)
         }
         do {
             let sealed = try codec.attributes.seal(name, codec.attributeNames)
             let isShort = name.count <= NameLimits.shortAttribute
-            let prefix = Self.prefix(isSymlink: isSymlink) + Array((isShort ? "n." : "h.").utf8)
+            let prefix = Self.prefix(inTrusted: inTrusted) + Array((isShort ? "n." : "h.").utf8)
             return RawPath(Base64URL.encode(isShort ? sealed : try Hashing.sha256(sealed), after: prefix))
         } catch { throw SecureFileError(error, "an attribute's name cannot be encrypted") }
     }
@@ -131,13 +132,13 @@ public struct VaultAttributes: Sendable {
     /// Nil where the attribute is not ours, or does not open.
     ///
     /// - Throws: `.noKey` while the key is locked away.
-    private func plaintextName(_ stored: RawPath, _ file: FileDescriptor, _ isSymlink: Bool) throws(Errno) -> [UInt8]? {
-        let prefix = Self.prefix(isSymlink: isSymlink)
+    private func plaintextName(_ stored: RawPath, _ file: FileDescriptor, _ inTrusted: Bool) throws(Errno) -> [UInt8]? {
+        let prefix = Self.prefix(inTrusted: inTrusted)
         guard stored.bytes.starts(with: prefix), stored.count > prefix.count + 2 else { return nil }
         let form = stored.bytes.dropFirst(prefix.count).prefix(2)
         do throws(SecureFileError) {
             if form.elementsEqual("n.".utf8) { return try nameInName(Array(stored.bytes.dropFirst(prefix.count + 2))) }
-            if form.elementsEqual("h.".utf8) { return try nameInValue(stored, file, isSymlink) }
+            if form.elementsEqual("h.".utf8) { return try nameInValue(stored, file, inTrusted) }
         } catch {
             if error.code == .keyNotAvailable { throw .noKey }
         }
@@ -152,13 +153,13 @@ public struct VaultAttributes: Sendable {
         } catch { throw SecureFileError(error, "an attribute's name cannot be read") }
     }
 
-    private func nameInValue(_ stored: RawPath, _ file: FileDescriptor, _ isSymlink: Bool) throws(SecureFileError) -> [UInt8]? {
-        let sealed = try? onInode(file, isSymlink) { () throws(Errno) in
+    private func nameInValue(_ stored: RawPath, _ file: FileDescriptor, _ inTrusted: Bool) throws(SecureFileError) -> [UInt8]? {
+        let sealed = try? onInode(file, inTrusted) { () throws(Errno) in
             try file.extendedAttribute(stored)
         } path: { () throws(Errno) in
             try file.pathExtendedAttribute(stored)
         }
         guard let sealed, let plaintext = try open(sealed, stored), let (name, _) = Self.split(plaintext) else { return nil }
-        return try storedName(name, isSymlink) == stored ? name : nil
+        return try storedName(name, inTrusted) == stored ? name : nil
     }
 }

@@ -30,7 +30,7 @@ extension VaultChecker {
         totals.bytes += progressDone
         if findings.contains(where: \.meansIncomplete) { isIncomplete = true }
         for finding in findings { listener.report(finding) }
-        checkAttributes(file, isSymlink: false, place)
+        checkAttributes(file, inTrusted: false, place)
     }
 
     private func verify(_ file: FileDescriptor, _ place: Place, isAgain: Bool, _ progress: (Int64) -> Void) -> [VaultFinding] {
@@ -87,11 +87,11 @@ extension VaultChecker {
 
     // MARK: Attributes
 
-    func checkAttributes(_ file: FileDescriptor, isSymlink: Bool, _ place: Place) {
+    func checkAttributes(_ file: FileDescriptor, inTrusted: Bool, _ place: Place) {
         let attributes = vault.attributes
         let stored: [RawPath]
         do throws(Errno) {
-            stored = isSymlink ? try file.pathExtendedAttributeNames() : try file.extendedAttributeNames()
+            stored = inTrusted ? try file.pathExtendedAttributeNames() : try file.extendedAttributeNames()
         } catch {
             // A filesystem without them has none; a directory opened as a path only was reported already.
             if error != .notSupported && error != .badDescriptor && error != .noSystemCall {
@@ -102,17 +102,17 @@ extension VaultChecker {
         let ours = stored.filter(VaultAttributes.isOurs).count
         if ours == 0 { return }
         do throws(SecureFileError) {
-            let names = try attributes.list(file, isSymlink: isSymlink)
+            let names = try attributes.list(file, inTrusted: inTrusted)
             totals.attributes += ours
             if names.count < ours && !isShared {
                 listener.report(finding(.damagedAttribute, "the names of \(ours - names.count) attributes do not open", place))
             }
-            for name in names { try checkAttribute(name, file, isSymlink, place) }
+            for name in names { try checkAttribute(name, file, inTrusted, place) }
         } catch { report(.unreadable, error, place) }
     }
 
-    private func checkAttribute(_ name: [UInt8], _ file: FileDescriptor, _ isSymlink: Bool, _ place: Place) throws(SecureFileError) {
-        do throws(SecureFileError) { _ = try vault.attributes.get(file, name: name, isSymlink: isSymlink) } catch {
+    private func checkAttribute(_ name: [UInt8], _ file: FileDescriptor, _ inTrusted: Bool, _ place: Place) throws(SecureFileError) {
+        do throws(SecureFileError) { _ = try vault.attributes.get(file, name: name, inTrusted: inTrusted) } catch {
             if error.cause == .noData && isShared { return }
             if error.code != .damaged { throw error }
             report(.damagedAttribute, error, place)

@@ -108,7 +108,7 @@ public final class VaultChecker {
         while let task = tasks.popLast() {
             guard let directory = open(task) else { continue }
             totals.directories += 1
-            checkAttributes(directory.descriptor, isSymlink: false, task.place)
+            checkAttributes(directory.descriptor, inTrusted: false, task.place)
             for below in checkEntries(of: directory, task.place).reversed() {
                 tasks.append(Task(stored: below.stored, parent: directory, place: below.place))
             }
@@ -202,13 +202,22 @@ public final class VaultChecker {
         switch status.kind {
         case .directory: return (stored, here)
         case .symlink: checkSymlink(stored, directory, here)
-        case .other: listener.report(finding(.specialFile, "a socket, pipe or device: a vault has none", here))
+        case .pipe, .socket, .characterDevice, .blockDevice: checkSpecialFile(stored, directory, here)
         case .regular:
             // Content is shared by all names of an inode.
             if status.linkCount > 1, !seenInodes.insert(status.inode).inserted { return nil }
             checkFile(stored, directory, here)
         }
         return nil
+    }
+
+    private func checkSpecialFile(_ stored: StoredName, _ directory: VaultDirectory, _ place: Place) {
+        listener.report(finding(.specialFile, "a socket, pipe or device: mounts show it with -o special_files only", place))
+        do throws(Errno) {
+            checkAttributes(try directory.descriptor.open(stored.entry, [.pathOnly, .noFollow]), inTrusted: true, place)
+        } catch {
+            if !(error == .noEntry && isShared) { report(error, "the entry cannot be opened", place) }
+        }
     }
 
     private func reportForeign(_ name: [UInt8], _ place: Place) {
@@ -239,7 +248,7 @@ public final class VaultChecker {
             let link = try explained("the symlink cannot be opened") { () throws(Errno) in
                 try directory.descriptor.open(stored.entry, [.pathOnly, .noFollow])
             }
-            checkAttributes(link, isSymlink: true, place)
+            checkAttributes(link, inTrusted: true, place)
         } catch {
             if error.cause == .noEntry && isShared { return }
             report(error.code == .damaged ? .damagedSymlink : .unreadable, error, place)

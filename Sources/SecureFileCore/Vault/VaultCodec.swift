@@ -11,6 +11,8 @@ final class VaultCodec: Sendable {
     private let heldDirectoryKey: Mutex<SecretKey?>
     let root: FileDescriptor
     let isWritable: Bool
+    /// Sockets, pipes and devices are shown, and may be made. FORMAT section 6.
+    let showsSpecialFiles = Atomic<Bool>(false)
     /// Held while a long name's companion and entry change together.
     let longNames = Mutex<Void>(())
 

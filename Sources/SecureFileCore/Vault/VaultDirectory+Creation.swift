@@ -10,32 +10,49 @@ extension VaultDirectory {
         }
     }
 
+    /// Makes a pipe, socket or device: an inode of that kind in the backing directory, with an encrypted name and nothing else.
+    ///
+    /// - Parameter device: as in st_rdev.
+    /// - Returns: the new inode, opened as a path only.
+    /// - Throws: `.notPermitted` where such entries are not shown; `.exists`; the system's error.
+    public func makeSpecialFile(_ name: StoredName, _ kind: FileKind, permissions: UInt32, device: UInt64) throws(Errno) -> FileDescriptor {
+        guard kind.isSpecial, shows(kind) else { throw .notPermitted }
+        return try makingEntry(name) { () throws(Errno) in
+            try descriptor.makeSpecialFile(name.entry, kind, permissions: permissions, device: device)
+            return try descriptor.open(name.entry, [.pathOnly, .noFollow])
+        }
+    }
+
     /// Makes a directory: complete, or not at all. FORMAT section 5.2. Durable, and usable after a loss of power, after ``synchronize()``.
     ///
     /// - Parameters:
     ///   - permissions: permission bits; the umask, and an inherited set-group-ID bit and default ACL apply as for mkdir(2).
     ///   - owner: user and group to give it to; the group is left where the parent's set-group-ID bit decides it. Nil: the process's.
+    ///   - finish: what else is to be done with it before it has its name.
     /// - Returns: the new directory, open.
     /// - Throws: ``SecureFileError``: `.alreadyExists`; the system's error.
     @discardableResult
-    public func makeDirectory(_ name: StoredName, permissions: UInt32, owner: (UInt32, UInt32)?) throws(SecureFileError) -> VaultDirectory {
+    public func makeDirectory(
+        _ name: StoredName, permissions: UInt32, owner: (UInt32, UInt32)?, finish: (FileDescriptor) throws(Errno) -> Void = { _ in }
+    ) throws(SecureFileError) -> VaultDirectory {
         let id: DirectoryID
         do { id = try DirectoryIdentity.makeID() } catch { throw SecureFileError(error, "a directory cannot be made", path: name.path) }
         let made: FileDescriptor = try explained("a directory cannot be made", path: name.path) { () throws(Errno) in
-            try makingEntry(name) { () throws(Errno) in try make(id, name, permissions, owner) }
+            try makingEntry(name) { () throws(Errno) in try make(id, name, permissions, owner, finish) }
         }
         return try VaultDirectory(made, id, codec)
     }
 
-    private func make(_ id: DirectoryID, _ name: StoredName, _ permissions: UInt32, _ owner: (UInt32, UInt32)?) throws(Errno)
-        -> FileDescriptor
-    {
+    private func make(
+        _ id: DirectoryID, _ name: StoredName, _ permissions: UInt32, _ owner: (UInt32, UInt32)?, _ finish: (FileDescriptor) throws(Errno) -> Void
+    ) throws(Errno) -> FileDescriptor {
         let temporary = try AtomicFile.temporaryName()
         // The owner's own bits are needed to put the id into it. The mode is given here, not later, so that a default ACL counts.
         try descriptor.makeDirectory(temporary, permissions: permissions | 0o700)
         do throws(Errno) {
             let made = try descriptor.open(temporary, [.readOnly, .directory, .noFollow])
             try DirectoryIdentity.write(id, codec.directoryKeyOrErrno(), to: made)
+            try finish(made)
             let status = try made.status()
             if let owner, owner != (status.owner, status.group) {
                 try made.setOwner(owner.0, group: status.permissions & 0o2000 == 0 ? owner.1 : nil)
@@ -68,7 +85,7 @@ extension VaultDirectory {
     /// Gives the file or symlink `name` of this directory another name in `directory`.
     public func link(_ name: StoredName, in directory: VaultDirectory, as newName: StoredName) throws(Errno) {
         try directory.makingEntry(newName) { () throws(Errno) in
-            if try descriptor.status(of: name.entry).kind == .other { throw .noEntry }
+            if !shows(try descriptor.status(of: name.entry).kind) { throw .noEntry }
             try descriptor.link(name.entry, to: directory.descriptor, newName.entry)
         }
     }

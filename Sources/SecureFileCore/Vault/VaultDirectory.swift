@@ -87,12 +87,15 @@ public final class VaultDirectory: Sendable {
 
     /// The backing status of an entry; a symlink is not followed. Sizes are the backing's: see ``plaintextSize(_:_:)``.
     ///
-    /// - Throws: `.noEntry` where there is none, or a socket, pipe or device.
+    /// - Throws: `.noEntry` where there is none, or a socket, pipe or device that is not to be shown.
     public func status(_ name: StoredName) throws(Errno) -> FileStatus {
         let status = try descriptor.status(of: name.entry)
-        if status.kind == .other { throw .noEntry }
+        if !shows(status.kind) { throw .noEntry }
         return status
     }
+
+    /// A vault has files, directories and symlinks; more only where the user has asked for it.
+    func shows(_ kind: FileKind) -> Bool { !kind.isSpecial || codec.showsSpecialFiles.load(ordering: .relaxed) }
 
     /// The size a user sees of an entry with the backing status `status`: regular files and symlinks; a directory's is the backing's. A
     /// file whose session died may have less: its own ``SecureFile`` knows.
@@ -103,7 +106,7 @@ public final class VaultDirectory: Sendable {
             if let length = StoredSymlink.plaintextLength(backing: status.size) { return length }
             guard case .file(_, let length)? = StoredSymlink(text: try descriptor.symlinkTarget(name.entry)) else { throw .inputOutput }
             return Int64(length)
-        case .directory, .other: return status.size
+        default: return status.size
         }
     }
 
@@ -137,7 +140,7 @@ public final class VaultDirectory: Sendable {
         case .regular: return file
         case .directory: throw .isDirectory
         case .symlink: throw .invalidArgument  // a descriptor of the path only
-        case .other: throw .noEntry
+        default: throw .noEntry
         }
     }
 

@@ -20,7 +20,7 @@ public final class VaultDirectoryStream: Sendable {
     }
 
     /// The next entry; nil at the end. `.` and `..` are among them (as themselves, with the backing's inodes); reserved names, foreign
-    /// entries, sockets, pipes and devices are not.
+    /// entries, and sockets, pipes and devices that are not to be shown, are not.
     ///
     /// - Throws: the system's error. The stream can go on.
     public func next() throws(SecureFileError) -> Entry? {
@@ -40,7 +40,7 @@ public final class VaultDirectoryStream: Sendable {
             let stored = StoredName(entry: RawPath(raw.name), companion: nil)
             return Entry(name: raw.name, stored: stored, kind: .directory, inode: raw.inode, nextPosition: raw.nextPosition)
         }
-        guard let (name, stored) = try directory.plaintextName(of: raw.name), let kind = try kind(raw), kind != .other else { return nil }
+        guard let (name, stored) = try directory.plaintextName(of: raw.name), let kind = try kind(raw), directory.shows(kind) else { return nil }
         return Entry(name: name, stored: stored, kind: kind, inode: raw.inode, nextPosition: raw.nextPosition)
     }
 

@@ -21,7 +21,7 @@ public struct VaultFinding: Sendable {
         case directoryIDInAttributeOnly
         /// A file of somebody else's in the vault's folder.
         case foreignEntry
-        /// A socket, pipe or device, which a vault never shows.
+        /// A socket, pipe or device, which a vault shows only where it was asked for.
         case specialFile
         /// A session that died was writing the file: it reads as what had become durable.
         case lenientlyRead

@@ -123,7 +123,7 @@ private final class Listing {
             case .regular: "file"
             case .directory: "directory"
             case .symlink: "symlink"
-            case .other: "other"
+            case .pipe, .socket, .characterDevice, .blockDevice: "other"
             }
         var members = JSON.bytes("name", name)
         members += [
@@ -142,7 +142,7 @@ private final class Listing {
             case .regular: "-"
             case .directory: "d"
             case .symlink: "l"
-            case .other: "?"
+            case .pipe, .socket, .characterDevice, .blockDevice: "?"
             }
         for (shift, special, letters) in [(6, 0o4000, ("s", "S")), (3, 0o2000, ("s", "S")), (0, 0o1000, ("t", "T"))] {
             let bits = status.permissions >> UInt32(shift) & 7

@@ -89,6 +89,7 @@ private struct MountJob {
         mount.readOnly = options.isReadOnly
         mount.allowOther = options.allowsOther
         mount.showsStores = options.showsStores
+        mount.showsSpecialFiles = options.showsSpecialFiles
         mount.autoLockMinutes = options.autoLockMinutes
         mount.passedOn = options.passedOn
         mount.source = source.description

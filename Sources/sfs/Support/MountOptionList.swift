@@ -4,6 +4,8 @@ struct MountOptionList: Equatable {
     var allowsOther = false
     /// The store directory is listed in the root.
     var showsStores = false
+    /// Sockets, pipes and devices are shown, and may be made.
+    var showsSpecialFiles = false
     /// The mount point need not be empty.
     var allowsNonEmpty = false
     var passfile: [UInt8]?
@@ -51,6 +53,7 @@ struct MountOptionList: Equatable {
         case "allow_other": allowsOther = true
         case "nonempty": allowsNonEmpty = true
         case "show_stores": showsStores = true
+        case "special_files": showsSpecialFiles = true
         default:
             if Self.kernels.contains(text) {
                 passedOn.append(text)

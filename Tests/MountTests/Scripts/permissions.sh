@@ -145,9 +145,11 @@ END
     printf secret >"$M/listed"
     chmod 600 "$M/listed"
     refused 'Permission denied' as 2001 cat "$M/listed"
-    # Access lists are not kept yet: asking for one is refused rather than forgotten.
-    refused 'Operation not supported' setfacl -m u:2001:r "$M/listed"
-    refused 'Permission denied' as 2001 cat "$M/listed"
+    # An access list lets one user in and not the other (acl.sh has the rules).
+    setfacl -m u:2001:r "$M/listed"
+    equal "$(as 2001 cat "$M/listed")" secret "what a listed user reads"
+    refused 'Permission denied' as 2002 cat "$M/listed"
+    refused 'Permission denied' as 2001 cp /dev/null "$M/listed"
 else
     skip_part "other users' rights: this needs root and a mount that others may use"
 fi

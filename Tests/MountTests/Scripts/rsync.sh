@@ -19,6 +19,8 @@ tar -C "$source" --null -T files -cf - | tar -C "$W/tree" -xf -
     touch -d '1969-12-31 23:59:59.5' empty
     touch -h -d '2001-02-03 04:05:06.789' dangling
     setfattr -n user.note -v "a note" one
+    setfacl -m u:2001:rw,g:4321:r one
+    setfacl -d -m u:2001:rwx setgid
 )
 # twice OPTIONS FROM TO: the second run has to be silent
 twice() {
@@ -30,17 +32,18 @@ twice() {
     [[ -z $said ]] || fail "rsync $options to $3, the second run: $(head -n 3 <<<"$said")"
 }
 # Times to the nanosecond.
-all="-aHXS --modify-window=-1"
+all="-aAHXS --modify-window=-1"
 twice "$all" "$W/tree" "$M/in"
 twice "$all" "$M/in" "$M/within"
 remount
 twice "$all" "$M/in" "$W/out"
-twice "-aHX --modify-window=-1 --inplace --no-whole-file" "$W/tree" "$M/within"
+twice "-aAHX --modify-window=-1 --inplace --no-whole-file" "$W/tree" "$M/within"
 # shellcheck disable=SC2086
 said=$(rsync $all --itemize-changes --checksum --delete "$W/tree/" "$M/in/")
 [[ -z $said ]] || fail "rsync --checksum finds changes after a remount: $(head -n 3 <<<"$said")"
 for copy in "$M/in" "$M/within" "$W/out"; do
     diff -r --no-dereference "$W/tree" "$copy" || fail "$copy differs"
+    diff <(cd "$W/tree" && getfacl -n one setgid) <(cd "$copy" && getfacl -n one setgid) || fail "$copy has other access lists"
     diff <(metadata "$W/tree") <(metadata "$copy") >difference || fail "$copy has other metadata: $(head -n 4 difference)"
 done
 [[ $M/in/one -ef $M/in/two ]] || fail "the hard link was not kept"
@@ -48,6 +51,6 @@ done
 # Changes go over, and only they; with deltas into the old file, and out of it.
 printf 'changed' | dd of="$W/tree/one" bs=1 seek=50000 conv=notrunc status=none
 rm "$W/tree/sparse"
-said=$(rsync -aHXS --no-whole-file --delete --itemize-changes "$W/tree/" "$M/in/" | cut -c1-2,13- | sort)
+said=$(rsync -aAHXS --no-whole-file --delete --itemize-changes "$W/tree/" "$M/in/" | cut -c1-2,13- | sort)
 equal "$said" "$(printf '%s\n' '*dsparse' '.d./' '>fone' 'hftwo => one' | sort)" "what rsync transfers"
 cmp "$W/tree/two" "$M/in/two"

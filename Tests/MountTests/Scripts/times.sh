@@ -96,6 +96,19 @@ equal "$(stat -c %y "$M/nanoseconds")" "1999-01-02 03:04:05.000000006 +0000" "mt
 head -c 20M /dev/urandom >"$M/large"
 printf small >"$M/small"
 touch -d '2005-05-05 05:05:05.050505050' "$M/large" "$M/small" "$M/directory"
+# Stamped with the time of the clock while data waits to be written: what writes that data behind it is no modification.
+python - <<'END'
+import os
+from checks import *
+for number in range(8):
+    fd = os.open(f"{M}/waiting.{number}", os.O_CREAT | os.O_RDWR)
+    for _ in range(6):
+        os.write(fd, os.urandom(900_000 + number))
+    os.utime(fd)
+    if number % 2:
+        os.sync()
+    os.close(fd)
+END
 list() { (cd "$M" && find . -printf '%p %T@\n' | sort); }
 list >before
 remount

@@ -491,12 +491,12 @@ import Testing
         try vault.root.makeSymlink(vault.root.stored("l"), target: Array("f".utf8))
         let link = try vault.root.descriptor.open(vault.root.stored("l").entry, [.pathOnly, .noFollow])
         let name = Array("trusted.note".utf8)
-        do { try vault.attributes.set(link, name: name, [1], isSymlink: true) } catch {
+        do { try vault.attributes.set(link, name: name, [1], inTrusted: true) } catch {
             #expect(error.errno == .notPermitted || error.errno == .notSupported)  // only root may
             return
         }
-        #expect(try vault.attributes.get(link, name: name, isSymlink: true) == [1])
-        #expect(try vault.attributes.list(link, isSymlink: true) == [name] && vault.attributes.list(file).isEmpty)
-        try vault.attributes.remove(link, name: name, isSymlink: true)
+        #expect(try vault.attributes.get(link, name: name, inTrusted: true) == [1])
+        #expect(try vault.attributes.list(link, inTrusted: true) == [name] && vault.attributes.list(file).isEmpty)
+        try vault.attributes.remove(link, name: name, inTrusted: true)
     }
 }

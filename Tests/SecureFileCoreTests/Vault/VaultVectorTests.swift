@@ -73,9 +73,9 @@ import Testing
         let directory = try root(vector, folder, DirectoryID(bytes: Array(0..<16)))
         let attributes = VaultAttributes(codec: directory.codec)
         let stored = RawPath(try #require(vector.fields["stored-name"]))
-        let isSymlink = stored.bytes.starts(with: "trusted.".utf8)
+        let inTrusted = stored.bytes.starts(with: "trusted.".utf8)
         let file: FileDescriptor
-        if isSymlink {
+        if inTrusted {
             try FileManager.default.createSymbolicLink(atPath: folder.path + "/f", withDestinationPath: "nowhere")
             file = try directory.descriptor.open(RawPath("f"), [.pathOnly, .noFollow])
             do { try file.setPathExtendedAttribute(stored, vector.bytes ?? [], .any) } catch { return }  // only root may
@@ -84,14 +84,14 @@ import Testing
             file = try directory.descriptor.open(RawPath("f"), [.readWrite])
             try file.setExtendedAttribute(stored, vector.bytes ?? [])
         }
-        let names = try attributes.list(file, isSymlink: isSymlink)
+        let names = try attributes.list(file, inTrusted: inTrusted)
         if vector.isOK {
             #expect(names == [vector.hex("name")])
-            let value = try attributes.get(file, name: vector.hex("name"), isSymlink: isSymlink)
+            let value = try attributes.get(file, name: vector.hex("name"), inTrusted: inTrusted)
             #expect(value.count == Int(vector.fields["size"] ?? ""))
             #expect(try Hashing.sha256(value) == vector.hex("payload-sha256"))
         } else {
-            for name in names { #expect(failureCode { _ = try attributes.get(file, name: name, isSymlink: isSymlink) } == .damaged) }
+            for name in names { #expect(failureCode { _ = try attributes.get(file, name: name, inTrusted: inTrusted) } == .damaged) }
         }
     }
 

@@ -40,13 +40,7 @@ public final class DirectoryStream: @unchecked Sendable {
             return nil
         }
         let kind: FileKind? =
-            switch Int32(unsafe entry.pointee.d_type) {
-            case 8: .regular  // DT_REG
-            case 4: .directory  // DT_DIR
-            case 10: .symlink  // DT_LNK
-            case 0: nil  // DT_UNKNOWN
-            default: .other
-            }
+            FileKind(mode: UInt32(unsafe entry.pointee.d_type) << 12)  // as DTTOIF; nil: DT_UNKNOWN
         let name = unsafe withUnsafePointer(to: &entry.pointee.d_name) { pointer in
             unsafe pointer.withMemoryRebound(to: UInt8.self, capacity: 256) {
                 unsafe Array(UnsafeBufferPointer(start: $0, count: strlen(UnsafeRawPointer($0).assumingMemoryBound(to: CChar.self))))

@@ -6,6 +6,11 @@ extension FileDescriptor {
         try retrying { unsafe name.withCString { unsafe mkdirat(rawValue, $0, permissions) } }
     }
 
+    /// Makes a pipe, socket or device. The corresponding C function is `mknodat`.
+    public func makeSpecialFile(_ name: RawPath, _ kind: FileKind, permissions: UInt32, device: UInt64) throws(Errno) {
+        try retrying { unsafe name.withCString { unsafe mknodat(rawValue, $0, kind.modeBits | permissions, dev_t(device)) } }
+    }
+
     public func remove(_ name: RawPath) throws(Errno) {
         try retrying { unsafe name.withCString { unsafe unlinkat(rawValue, $0, 0) } }
     }

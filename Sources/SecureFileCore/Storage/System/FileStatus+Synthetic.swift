@@ -6,6 +6,7 @@ extension FileStatus {
         self = other
         self.inode = inode
         mode = (isDirectory ? S_IFDIR : S_IFREG) | permissions
+        deviceNumber = 0
         linkCount = isDirectory ? 2 : 1
         self.size = size
         blocks = (size + 511) / 512

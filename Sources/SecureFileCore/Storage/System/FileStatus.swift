@@ -12,7 +12,46 @@ public struct FileTime: Hashable, Sendable {
 
 /// What kind of object an inode is.
 public enum FileKind: Sendable {
-    case regular, directory, symlink, other
+    case regular, directory, symlink
+    case pipe, socket, characterDevice, blockDevice
+
+    /// A pipe, socket or device: it has no content that a file system keeps.
+    public var isSpecial: Bool {
+        switch self {
+        case .regular, .directory, .symlink: false
+        case .pipe, .socket, .characterDevice, .blockDevice: true
+        }
+    }
+
+    /// The system has no attributes of the namespace `user.` here. xattr(7)
+    public var takesNoUserAttributes: Bool { self == .symlink || isSpecial }
+
+    /// Of a mode as in st_mode; nil where its type is none that there is.
+    public init?(mode: UInt32) {
+        switch mode & S_IFMT {
+        case S_IFREG: self = .regular
+        case S_IFDIR: self = .directory
+        case S_IFLNK: self = .symlink
+        case S_IFIFO: self = .pipe
+        case S_IFSOCK: self = .socket
+        case S_IFCHR: self = .characterDevice
+        case S_IFBLK: self = .blockDevice
+        default: return nil
+        }
+    }
+
+    /// The type bits of a mode.
+    public var modeBits: UInt32 {
+        switch self {
+        case .regular: S_IFREG
+        case .directory: S_IFDIR
+        case .symlink: S_IFLNK
+        case .pipe: S_IFIFO
+        case .socket: S_IFSOCK
+        case .characterDevice: S_IFCHR
+        case .blockDevice: S_IFBLK
+        }
+    }
 }
 
 /// What the system says of an inode. The corresponding C type is `struct stat`.
@@ -32,14 +71,10 @@ public struct FileStatus: Sendable {
     public var modified: FileTime
     public var changed: FileTime
 
-    public var kind: FileKind {
-        switch mode & S_IFMT {
-        case S_IFREG: .regular
-        case S_IFDIR: .directory
-        case S_IFLNK: .symlink
-        default: .other
-        }
-    }
+    /// Which device a device node stands for, as in st_rdev; 0 for all else.
+    public var deviceNumber: UInt64
+
+    public var kind: FileKind { FileKind(mode: mode) ?? .socket }
 
     /// The permission bits, set-id and sticky bits included.
     public var permissions: UInt32 { mode & 0o7777 }
@@ -53,6 +88,7 @@ public struct FileStatus: Sendable {
         group = raw.st_gid
         size = Int64(raw.st_size)
         blocks = Int64(raw.st_blocks)
+        deviceNumber = UInt64(raw.st_rdev)
         accessed = FileTime(seconds: Int64(raw.st_atim.tv_sec), nanoseconds: Int64(raw.st_atim.tv_nsec))
         modified = FileTime(seconds: Int64(raw.st_mtim.tv_sec), nanoseconds: Int64(raw.st_mtim.tv_nsec))
         changed = FileTime(seconds: Int64(raw.st_ctim.tv_sec), nanoseconds: Int64(raw.st_ctim.tv_nsec))

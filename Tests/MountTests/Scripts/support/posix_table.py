@@ -31,7 +31,6 @@ KNOWN = {
     "fallocate.insert": "a block is sealed for its place in the file; programs go on without (EOPNOTSUPP)",
     "rename.whiteout": "for the upper layer of an overlay, which a FUSE mount cannot be (EINVAL)",
     "flags.append-only": "flags of chattr(1) are not kept (ENOTTY)",
-    "xattr.trusted": "the names of trusted.* are listed for everybody; the branch `posix` hides them",
 }
 
 
