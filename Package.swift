@@ -28,6 +28,9 @@ let package = Package(
         .testTarget(name: "SecureFSTests", dependencies: ["SecureFS", "SecureFileCore", "passthrough-mount"], swiftSettings: house),
         .testTarget(name: "SfsTests", dependencies: ["sfs", "SecureFileCore"], exclude: ["terminal.py", "lock_writer.py", "memory_search.py"], swiftSettings: house),
         .executableTarget(name: "handle-bench", dependencies: ["SecureFileCore"], path: "Tests/HandleBench", swiftSettings: house),
+        .target(name: "ExerciserCalls", path: "Tests/ExerciserCalls"),
+        .executableTarget(
+            name: "file-exerciser", dependencies: ["CLinux", "ExerciserCalls"], path: "Tests/FileExerciser", swiftSettings: house),
         .executableTarget(
             name: "crash-campaign", dependencies: ["TestSupport", "SecureFileCore"], path: "Tests/CrashCampaign", swiftSettings: house),
         .executableTarget(

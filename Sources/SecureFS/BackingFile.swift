@@ -37,48 +37,12 @@ final class OpenContent: @unchecked Sendable {
     var isWritable: Bool
     /// Open handles and operations under way.
     var users = 0
-
-    /// The time of modification that the kernel has said last, while it is good. Under the lock of ``file``, by `excludingWrites`.
-    private var toldTime: FileTime?
-    private let isTimeTold = Atomic<Bool>(false)
-    /// The kernel's cached data was written after that.
-    private let isTimeOff = Atomic<Bool>(false)
+    /// The time of the last change, which the kernel keeps.
+    let told = Mutex(ToldTime())
 
     init(_ file: SecureFile, _ backing: BackingFile, isWritable: Bool) {
         self.file = file
         self.backing = backing
         self.isWritable = isWritable
-    }
-
-    /// Sets the times of the backing file, as the kernel has said. Not while a late write puts back the time it found: that would be the one
-    /// before this change.
-    func setTimes(_ change: AttributeChange) throws(Errno) {
-        try file.excludingWrites { () throws(Errno) in
-            try backing.descriptor.setInodeTimes(accessed: change.accessed, modified: change.modified)
-            switch change.modified {
-            case .to(let time):
-                toldTime = time
-                isTimeTold.store(true, ordering: .relaxed)
-            case .now: isTimeTold.store(false, ordering: .relaxed)
-            case .keep: break
-            }
-        }
-    }
-
-    /// After a write of what the kernel had cached. Such writes go on while the kernel says the time of modification, and behind that; it will
-    /// say it again if the file was modified later. Until ``restoreToldTime()`` the backing file's time may be too late, never too early.
-    func noteWriteBack() {
-        if isTimeTold.load(ordering: .relaxed) { isTimeOff.store(true, ordering: .relaxed) }
-    }
-
-    /// After a write that came directly, from a program.
-    func forgetToldTime() { isTimeTold.store(false, ordering: .relaxed) }
-
-    /// What the kernel has said last holds again.
-    func restoreToldTime() throws(Errno) {
-        guard isTimeOff.exchange(false, ordering: .relaxed), isTimeTold.load(ordering: .relaxed) else { return }
-        try file.excludingWrites { () throws(Errno) in
-            if let toldTime { try backing.descriptor.setTimes(accessed: .keep, modified: .to(toldTime)) }
-        }
     }
 }

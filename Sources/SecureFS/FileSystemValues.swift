@@ -66,7 +66,8 @@ package struct OpenIntent: Sendable {
 package struct WriteOrigin: Sendable {
     /// Set-id bits go, as far as this caller may not keep them; nil: they stay.
     package var losesPrivileges: Caller?
-    /// The kernel writes what it had cached. The time of modification is its affair then: it says it by a change of attributes.
+    /// The kernel writes what it had cached, or keeps such a cache at all. The time of modification is its affair then: it says it by a change of
+    /// attributes, or it has not moved.
     package var isWriteBack = false
     package init(losesPrivileges: Caller? = nil, isWriteBack: Bool = false) {
         self.losesPrivileges = losesPrivileges

@@ -11,13 +11,15 @@ extension VaultFileSystem {
         // The kernel does not say it here, as it does with a write.
         if caller.user != 0 { try clearPrivileges(open.backing.descriptor, caller) }
         let (start, length) = (ByteOffset(offset), ByteCount(count))
-        do throws(SecureFileError) {
-            switch mode {
-            case .allocate(let keepSize): try file.allocate(at: start, count: length, keepSize: keepSize)
-            case .punchHole: try file.punchHole(at: start, count: length)
-            case .zeroRange(let keepSize): try file.zeroRange(at: start, count: length, keepSize: keepSize)
-            }
-        } catch { throw reported(error, node) }
+        try open.keepingToldTime { () throws(Errno) in
+            do throws(SecureFileError) {
+                switch mode {
+                case .allocate(let keepSize): try file.allocate(at: start, count: length, keepSize: keepSize)
+                case .punchHole: try file.punchHole(at: start, count: length)
+                case .zeroRange(let keepSize): try file.zeroRange(at: start, count: length, keepSize: keepSize)
+                }
+            } catch { throw reported(error, node) }
+        }
         flusher.noteWork()
     }
 

@@ -73,13 +73,11 @@ extension VaultFileSystem {
             // Nobody can open it again: what is held back is not worth writing.
             if open.file.hasPendingWrites { try? open.file.truncate(to: .zero) }
         } else {
-            do throws(SecureFileError) {
-                try open.file.flush()
-                try? open.restoreToldTime()
-            } catch {
+            do throws(SecureFileError) { try open.file.flush() } catch {
                 // While the key is away there is nothing to be written.
                 if error.code != .keyNotAvailable { log.write("\(ciphertextPath(of: node)): \(error.withoutPath)") }
             }
+            try? open.restoreToldTime()
             if open.file.hasPendingWrites, !settleIfCrowded(node, open) {
                 flusher.keep(node)
                 return nil

@@ -99,10 +99,17 @@ extension VaultFileSystem {
         let node = try table.node(id)
         let open = try opened(node)
         if let caller = origin.losesPrivileges { try clearPrivileges(open.backing.descriptor, caller) }
-        do throws(SecureFileError) { try open.file.write(data, 0..<data.count, at: ByteOffset(offset)) } catch {
-            throw reported(error, node)
+        func write() throws(Errno) {
+            do throws(SecureFileError) { try open.file.write(data, 0..<data.count, at: ByteOffset(offset)) } catch {
+                throw reported(error, node)
+            }
         }
-        if origin.isWriteBack { open.noteWriteBack() } else { open.forgetToldTime() }
+        if origin.isWriteBack {
+            try open.keepingToldTime(write)
+        } else {
+            try write()
+            open.forgetToldTime()
+        }
         // Overwrites wait in memory; a file that stays open must not make them wait for ever.
         flusher.noteWork()
     }

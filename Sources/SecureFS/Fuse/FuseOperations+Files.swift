@@ -21,7 +21,9 @@ func installFileOperations(_ operations: inout fuse_lowlevel_ops) {
         let bytes = unsafe UnsafeRawBufferPointer(start: data, count: count)
         unsafe answer(raw) { context, request throws(Errno) in
             let hidden = context.worker.request
-            let origin = WriteOrigin(losesPrivileges: hidden.killsPrivileges ? request.callerWithGroups : nil, isWriteBack: hidden.isWriteBack)
+            // With its write-back cache, the kernel keeps the times for what it writes past that cache (O_DIRECT) as well.
+            let keepsTime = hidden.isWriteBack || context.fileSystem.isSoleUser
+            let origin = WriteOrigin(losesPrivileges: hidden.killsPrivileges ? request.callerWithGroups : nil, isWriteBack: keepsTime)
             let span = unsafe Span<UInt8>(_unsafeBytes: bytes)
             try context.fileSystem.write(NodeID(rawValue: node), opened, span, at: Int64(offset), origin)
             // The set-id bits went with it, which the kernel leaves us to tell.
