@@ -5,6 +5,8 @@ import Synchronization
 /// object.
 final class BackingFile: ByteStore {
     private let current: Mutex<PosixByteStore>
+    /// The time of the last change, which the kernel keeps.
+    let told = Mutex(ToldTime())
 
     init(_ descriptor: FileDescriptor) { current = Mutex(PosixByteStore(descriptor)) }
 
@@ -26,8 +28,15 @@ final class BackingFile: ByteStore {
     func punchHole(at offset: BackingOffset, count: Int64) throws(Errno) { try store.punchHole(at: offset, count: count) }
     func reserve(at offset: BackingOffset, count: Int64) throws(Errno) { try store.reserve(at: offset, count: count) }
     func nextData(at offset: BackingOffset) throws(Errno) -> BackingOffset? { try store.nextData(at: offset) }
-    func modificationTime() throws(Errno) -> FileTime? { try store.modificationTime() }
-    func restore(modified: FileTime) throws(Errno) { try store.restore(modified: modified) }
+    /// As the kernel has it, where it does.
+    func modificationTime() throws(Errno) -> FileTime? {
+        if let time = told.withLock({ $0.modified }) { return time }
+        return try store.modificationTime()
+    }
+    func restore(modified: FileTime) throws(Errno) {
+        try store.restore(modified: modified)
+        told.withLock { if $0.modified == modified { $0.isDisturbed = false } }
+    }
 }
 
 /// The content of a node's file while somebody uses it. Protected by the lock of ``Node/content``, but for the file, which has its own.
@@ -37,8 +46,6 @@ final class OpenContent: @unchecked Sendable {
     var isWritable: Bool
     /// Open handles and operations under way.
     var users = 0
-    /// The time of the last change, which the kernel keeps.
-    let told = Mutex(ToldTime())
 
     init(_ file: SecureFile, _ backing: BackingFile, isWritable: Bool) {
         self.file = file

@@ -15,40 +15,37 @@ extension OpenContent {
     /// Runs a change of the content that the kernel has given a time of its own. Until ``restoreToldTime()`` the backing file's time may be too
     /// late, never too early.
     func keepingToldTime(_ body: () throws(Errno) -> Void) throws(Errno) {
-        if told.withLock({ $0.modified == nil }) {
+        if backing.told.withLock({ $0.modified == nil }) {
             let found = try backing.modificationTime()
-            told.withLock { if $0.modified == nil { $0.modified = found } }
+            backing.told.withLock { if $0.modified == nil { $0.modified = found } }
         }
         // Afterwards, whatever came of it: a time that is set meanwhile may be gone again.
-        defer { told.withLock { $0.isDisturbed = true } }
+        defer { backing.told.withLock { $0.isDisturbed = true } }
         try body()
     }
 
     /// After a change that came directly from a program: the time is the backing file system's.
-    func forgetToldTime() { told.withLock { $0 = ToldTime() } }
+    func forgetToldTime() { backing.told.withLock { $0 = ToldTime() } }
 
     /// Sets the times of the backing file, as the kernel has said. Not while a late write puts back the time it found: that would be the one
     /// before this change.
     func setTimes(_ change: AttributeChange) throws(Errno) {
         switch change.modified {
         case .keep: break
-        case .to(let time): told.withLock { $0 = ToldTime(modified: time) }
+        case .to(let time): backing.told.withLock { $0 = ToldTime(modified: time) }
         case .now: forgetToldTime()
         }
         try file.excludingWrites { () throws(Errno) in
-            try backing.descriptor.setInodeTimes(accessed: change.accessed, modified: change.modified)
+            try backing.descriptor.setTimes(accessed: change.accessed, modified: change.modified)
         }
     }
 
     /// What the kernel has said last holds again. Called when the kernel has sent what it holds of the file.
     func restoreToldTime() throws(Errno) {
-        let time = told.withLock { told in
-            defer { told.isDisturbed = false }
-            return told.isDisturbed ? told.modified : nil
-        }
-        guard let time else { return }
+        guard backing.told.withLock({ $0.isDisturbed && $0.modified != nil }) else { return }
         try file.excludingWrites { () throws(Errno) in
-            if try backing.modificationTime() != time { try backing.restore(modified: time) }
+            let told = backing.told.withLock { $0 }
+            if told.isDisturbed, let time = told.modified { try backing.restore(modified: time) }
         }
     }
 }

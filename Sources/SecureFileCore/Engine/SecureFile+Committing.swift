@@ -86,6 +86,7 @@ extension SecureFile {
     /// Syncs the store. Dirty pages are written first: what is noted of blocks since the last sync is true of the store then. Pending blocks stay.
     func syncStore(attributes: Bool) throws(SecureFileError) {
         try writeDirtyPages()
+        try restoreKeptTime()
         do throws(Errno) {
             try store.synchronize(attributes: attributes)
         } catch {
@@ -108,6 +109,7 @@ extension SecureFile {
     private func performPunches() {
         for range in deferredPunches where range.lowerBound < range.upperBound {
             do throws(Errno) {
+                hasTimeMoved = true
                 try store.punchHole(at: BackingOffset(range.lowerBound), count: range.upperBound - range.lowerBound)
             } catch {
                 context.log("\(path): the space of a hole could not be freed: \(error)")

@@ -134,7 +134,7 @@ extension SecureFile {
     }
 
     func writeToStore(_ buffer: PageBuffer, _ range: Range<Int>, at offset: BackingOffset) throws(SecureFileError) {
-        hasUnsyncedWrites = true
+        (hasUnsyncedWrites, hasTimeMoved) = (true, true)
         var failure: Errno?
         do throws(Errno) { try store.write(buffer, range, at: offset) } catch { failure = error }
         try noteWrite(range.count, at: offset, failure)
@@ -156,7 +156,7 @@ extension SecureFile {
 
     func setBackingLength(_ length: Int64) throws(SecureFileError) {
         if length == backingLength { return }
-        hasUnsyncedWrites = true
+        (hasUnsyncedWrites, hasTimeMoved) = (true, true)
         try onStore("could not change the length") { () throws(Errno) in try store.setLength(length) }
         let (last, before) = (BackingOffset(length - 1), BackingOffset(backingLength - 1))
         if length > 0, length < backingLength, ContentGeometry.group(at: last) < ContentGeometry.group(at: before) { groupCutEpoch = epoch }

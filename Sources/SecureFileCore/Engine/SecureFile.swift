@@ -72,6 +72,9 @@ public final class SecureFile: @unchecked Sendable {
     var hasUnsyncedWrites = true
     /// The last block is damaged: what lies behind it stays, as it may be part of it.
     var isCutBarred = false
+    /// The time of modification to be kept while something is written, and whether the store has given the file another since.
+    var keptTime: FileTime?
+    var hasTimeMoved = false
     /// Groups above 0 whose page is dirty.
     var dirtyGroupCount = 0
     /// The keys have been given up and nothing is in memory but the size: the content is read anew before the next
@@ -229,14 +232,23 @@ extension SecureFile {
         do { return try body() } catch { throw failure(error, what) }
     }
 
-    /// Runs `body`; the backing file's time of modification is afterwards what it was, where the caller keeps times itself.
+    /// Runs `body`; the backing file's time of modification is afterwards what it was, where the caller keeps times itself. A sync of the store
+    /// makes it durable.
     func keepingModificationTime(always: Bool = false, _ body: () throws(SecureFileError) -> Void) throws(SecureFileError) {
-        let before = try timeToKeep(always: always)
+        keptTime = try timeToKeep(always: always)
+        hasTimeMoved = false
+        defer { keptTime = nil }
         do throws(SecureFileError) { try body() } catch {
-            try? restoreTime(before)
+            try? restoreKeptTime()
             throw error
         }
-        try restoreTime(before)
+        try restoreKeptTime()
+    }
+
+    func restoreKeptTime() throws(SecureFileError) {
+        guard hasTimeMoved else { return }
+        try restoreTime(keptTime)
+        hasTimeMoved = false
     }
 
     /// The time of modification that what is about to be written must not change; nil where it may.

@@ -73,7 +73,7 @@ extension SecureFile {
         // Until page 0 has this session for certain a sync may be due in the middle of a run.
         if foreignSize != nil { return }
         try sealPages(&run)
-        hasUnsyncedWrites = true
+        (hasUnsyncedWrites, hasTimeMoved) = (true, true)
         run.parts.append(PartWrite(store, run.staging, run.handedOver..<run.used, at: run.start + run.handedOver, crew))
         run.handedOver = run.used
     }
