@@ -36,6 +36,14 @@ int CLinux_renameat2(int oldfd, const char *oldpath, int newfd, const char *newp
     return renameat2(oldfd, oldpath, newfd, newpath, flags);
 }
 
+int CLinux_birth_time(int fd, long long *seconds, unsigned *nanoseconds) {
+    struct statx status;
+    if (statx(fd, "", AT_EMPTY_PATH | AT_SYMLINK_NOFOLLOW, STATX_BTIME, &status) != 0) return -1;
+    *seconds = status.stx_btime.tv_sec;
+    *nanoseconds = status.stx_btime.tv_nsec;
+    return (status.stx_mask & STATX_BTIME) != 0;
+}
+
 int CLinux_fallocate(int fd, int mode, off_t offset, off_t length) { return fallocate(fd, mode, offset, length); }
 
 int CLinux_syncfs(int fd) { return syncfs(fd); }

@@ -34,6 +34,8 @@ package protocol FileSystemOperations: AnyObject, Sendable {
     // Attributes
     func attributes(of node: NodeID) throws(Errno) -> FileStatus
     func setAttributes(of node: NodeID, _ handle: HandleID?, _ change: AttributeChange) throws(Errno) -> FileStatus
+    /// When the inode was made; nil where that is not known.
+    func birthTime(of node: NodeID) throws(Errno) -> FileTime?
     func filesystemStatus() throws(Errno) -> FilesystemStatus
     func extendedAttribute(_ name: [UInt8], of node: NodeID) throws(Errno) -> [UInt8]
     func setExtendedAttribute(
@@ -73,6 +75,7 @@ package protocol FileSystemOperations: AnyObject, Sendable {
 
 extension FileSystemOperations {
     package var mayBeRemembered: Bool { true }
+    package func birthTime(of node: NodeID) throws(Errno) -> FileTime? { nil }
     package func makeSpecialFile(
         _ name: [UInt8], in parent: NodeID, _ kind: FileKind, mode: UInt32, device: UInt64, _ caller: Caller
     ) throws(Errno) -> Entry { throw .notPermitted }

@@ -63,6 +63,8 @@ extension VaultFileSystem {
         return status.permissions & (keepsGroup ? 0o4000 : 0o6000)
     }
 
+    package func birthTime(of node: NodeID) throws(Errno) -> FileTime? { try inode(of: try table.node(node)).birthTime() }
+
     package func filesystemStatus() throws(Errno) -> FilesystemStatus { try vault.root.descriptor.filesystemStatus() }
 }
 

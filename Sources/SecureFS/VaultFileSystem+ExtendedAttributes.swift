@@ -3,7 +3,13 @@ import SecureFileCore
 /// Extended attributes.
 extension VaultFileSystem {
     /// The namespaces of xattr(7) that are only stored.
-    private static let namespaces = ["user.", "trusted.", "security."]
+    private static let namespaces = ["user.", "trusted.", "security."].map { Array($0.utf8) }
+
+    /// - Throws: `.notSupported` for a name of no namespace; `.invalidArgument` for a namespace without a name.
+    private func checkName(_ name: [UInt8]) throws(Errno) {
+        guard let namespace = Self.namespaces.first(where: { name.starts(with: $0) }) else { throw .notSupported }
+        if name.count == namespace.count { throw .invalidArgument }
+    }
 
     package func extendedAttribute(_ name: [UInt8], of id: NodeID) throws(Errno) -> [UInt8] {
         let node = try table.node(id)
@@ -11,6 +17,7 @@ extension VaultFileSystem {
             guard let kind = AccessListKind(name) else { throw .notSupported }
             return try accessListValue(kind, of: node)
         }
+        try checkName(name)
         return try storedAttribute(name, of: node)
     }
 
@@ -47,7 +54,7 @@ extension VaultFileSystem {
     ) throws(Errno) {
         let node = try table.node(id)
         if let kind = AccessListKind(name) { return try setAccessList(kind, of: node, value, caller) }
-        guard Self.namespaces.contains(where: { name.starts(with: $0.utf8) }) else { throw .notSupported }
+        try checkName(name)
         try setStoredAttribute(name, of: node, value, rule)
     }
 
@@ -65,6 +72,7 @@ extension VaultFileSystem {
     package func removeExtendedAttribute(_ name: [UInt8], of id: NodeID) throws(Errno) {
         let node = try table.node(id)
         if let kind = AccessListKind(name) { return try removeAccessList(kind, of: node) }
+        try checkName(name)
         try removeStoredAttribute(name, of: node)
     }
 

@@ -39,6 +39,11 @@ final class FuseDevice: Sendable {
         }
     }
 
+    /// Sends a reply that libfuse does not know. The kernel refuses it only where nobody waits for it any more.
+    func write(_ reply: PageBuffer, count: Int) {
+        _ = unsafe reply.withPointer(0..<count) { unsafe Glibc.write(fd, $0.baseAddress, $0.count) }
+    }
+
     /// Sleeps until there is a request, the mount is gone, or ``wake()``.
     func sleep() {
         var watched = [pollfd(fd: fd, events: Int16(POLLIN), revents: 0), pollfd(fd: wakeUp.rawValue, events: Int16(POLLIN), revents: 0)]
@@ -48,6 +53,6 @@ final class FuseDevice: Sendable {
     /// Ends every sleep, now and later.
     func wake() {
         var one: UInt64 = 1
-        _ = unsafe write(wakeUp.rawValue, &one, 8)
+        _ = unsafe Glibc.write(wakeUp.rawValue, &one, 8)
     }
 }

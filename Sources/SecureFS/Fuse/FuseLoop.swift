@@ -146,6 +146,7 @@ final class FuseLoop: @unchecked Sendable {
             if !context.fileSystem.mayBeRemembered { worker.wipe() }
             worker.beIdle()
         }
+        if worker.request.opcode == FuseStatx.opcode { return FuseStatx.answer(worker.input, worker.request.unique, context, device) }
         unsafe worker.input.withPointer(0..<count) { bytes in
             var buffer = unsafe fuse_buf()
             unsafe buffer.size = count

@@ -86,6 +86,8 @@ final class GatedFileSystem: FileSystemOperations {
         return try inner.setAttributes(of: node, handle, change)
     }
 
+    func birthTime(of node: NodeID) throws(Errno) -> FileTime? { gate.state == .open ? try inner.birthTime(of: node) : nil }
+
     func filesystemStatus() throws(Errno) -> FilesystemStatus { try inner.filesystemStatus() }
 
     func extendedAttribute(_ name: [UInt8], of node: NodeID) throws(Errno) -> [UInt8] {

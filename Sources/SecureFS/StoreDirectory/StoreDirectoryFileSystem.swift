@@ -126,6 +126,8 @@ package final class StoreDirectoryFileSystem: FileSystemOperations {
         node.isVolatile ? try stores.setAttributes(of: node, handle, change) : shown(try vault.setAttributes(of: node, handle, change), node)
     }
 
+    package func birthTime(of node: NodeID) throws(Errno) -> FileTime? { node.isVolatile ? nil : try vault.birthTime(of: node) }
+
     package func filesystemStatus() throws(Errno) -> FilesystemStatus { try vault.filesystemStatus() }
 
     package func extendedAttribute(_ name: [UInt8], of node: NodeID) throws(Errno) -> [UInt8] {

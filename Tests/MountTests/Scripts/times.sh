@@ -92,6 +92,22 @@ equal "$(stat -c %y "$M/nanoseconds")" "1999-01-02 03:04:05.000000006 +0000" "to
 equal "$(stat -c %x "$M/nanoseconds")" "2011-12-13 14:15:16.171819202 +0000" "atime after touch -m"
 touch -a "$M/nanoseconds"
 equal "$(stat -c %y "$M/nanoseconds")" "1999-01-02 03:04:05.000000006 +0000" "mtime after touch -a"
+# The time of birth, where the scratch folder has one: stays, whatever is done, with the rest of what statx(2) tells.
+if touch "$W/born" && [[ $(stat -c %W "$W/born") != [0-] ]]; then
+    touch "$M/born"
+    born=$(stat -c %w "$M/born")
+    [[ $born != - && ! $(stat -c %W "$M/born") -lt $(stat -c %W "$W/born") ]] || fail "the time of birth is '$born'"
+    head -c 100000 /dev/zero >"$M/born"
+    touch -d '2001-02-03 04:05:06' "$M/born"
+    chmod 600 "$M/born"
+    mv "$M/born" "$M/directory/born"
+    equal "$(stat -c '%w %s %a %Y %F' "$M/directory/born")" "$born 100000 600 981173106 regular file" "statx of a file that was changed"
+    remount
+    equal "$(stat -c '%w %s %a %Y %F' "$M/directory/born")" "$born 100000 600 981173106 regular file" "statx of a file after a remount"
+    ln -s target "$M/symlink"
+    equal "$(stat -c '%s %F' "$M/symlink") $([[ $(stat -c %w "$M/symlink") != - ]] && echo born)" "6 symbolic link born" "statx of a symlink"
+    rm "$M/symlink"
+fi
 # Written, then stamped, then unmounted at once: the flush comes after.
 head -c 20M /dev/urandom >"$M/large"
 printf small >"$M/small"

@@ -56,6 +56,9 @@ for path in (file, directory, M):
     with refused((errno.ENOSPC, errno.E2BIG), "a value of 64 KiB and more"):
         os.setxattr(path, "user.huge", bytes(65537))
     equal("user.huge" in os.listxattr(path), False, "an attribute that was refused is there")
+    for namespace in ("user.", "trusted.", "security."):
+        with refused((errno.EINVAL, errno.EPERM, errno.ENODATA), f"{namespace} without a name"):
+            os.setxattr(path, namespace, b"")
     with refused(errno.EOPNOTSUPP, "another namespace"):
         os.setxattr(path, "nonsense.x", b"")
 
