@@ -10,6 +10,8 @@ final class NodeTable: Sendable {
         var byID: [NodeID: Node] = [:]
         var byKey: [InodeKey: Node] = [:]
         var nextID: UInt64 = 2
+        /// Nodes that went since memory was given back.
+        var gone = 0
     }
     private let tables = Mutex(Tables())
     let root: Node
@@ -145,16 +147,30 @@ final class NodeTable: Sendable {
 
     // MARK: The life of a node
 
-    /// The kernel has forgotten `count` lookups.
-    func forget(_ id: NodeID, count: UInt64) {
-        let freed: Anchors = tables.withLock { tables in
+    /// The kernel has forgotten `count` lookups. Says whether so many nodes have gone that ``shrink()`` is worth while.
+    @discardableResult func forget(_ id: NodeID, count: UInt64) -> Bool {
+        let (freed, isWorthwhile): (Anchors, Bool) = tables.withLock { tables in
             var freed = Anchors()
-            guard id != .root, let node = tables.byID[id] else { return freed }
+            guard id != .root, let node = tables.byID[id] else { return (freed, false) }
             node.lookups -= UInt32(clamping: min(count, UInt64(node.lookups)))
             NodeTable.dropIfUnused(node, &tables, &freed)
-            return freed
+            return (freed, tables.gone >= NodeTable.manyNodes)
         }
         _ = freed
+        return isWorthwhile
+    }
+
+    private static let manyNodes = 10_000
+
+    /// Gives up the room that tables have for many more nodes than there are: they do not do so themselves.
+    func shrink() {
+        tables.withLock { tables in
+            guard tables.gone >= NodeTable.manyNodes else { return }
+            tables.gone = 0
+            guard tables.byID.capacity > NodeTable.manyNodes, tables.byID.count < tables.byID.capacity / 4 else { return }
+            tables.byID = Dictionary(uniqueKeysWithValues: Array(tables.byID))
+            tables.byKey = Dictionary(uniqueKeysWithValues: Array(tables.byKey))
+        }
     }
 
     /// A reason to keep the node may have gone.
@@ -178,6 +194,7 @@ final class NodeTable: Sendable {
         while let node = next.popLast() {
             guard node.lookups == 0, node.children == 0, node.id != .root, !node.isInUse else { continue }
             guard tables.byID.removeValue(forKey: node.id) != nil else { continue }
+            tables.gone += 1
             if tables.byKey[node.key] === node { tables.byKey[node.key] = nil }
             freed.keep(node.rare?.anchor)
             for alias in [node.alias].compactMap({ $0 }) + (node.rare?.aliases ?? []) {

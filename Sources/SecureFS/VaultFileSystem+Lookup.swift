@@ -14,7 +14,8 @@ extension VaultFileSystem {
     }
 
     package func forget(_ node: NodeID, count: UInt64) {
-        table.forget(node, count: count)
+        // Their memory goes back to the system with the flusher's next round.
+        if table.forget(node, count: count) { flusher.noteWork() }
     }
 
     func storedName(_ name: [UInt8], _ directory: VaultDirectory) throws(Errno) -> StoredName {

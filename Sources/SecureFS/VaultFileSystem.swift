@@ -39,7 +39,10 @@ package final class VaultFileSystem: FileSystemOperations {
     /// Starts what works in the background. After a fork, if there is one: threads do not survive it.
     package func start() throws(Errno) {
         guard vault.access == .readWrite else { return }
-        flusher.onSettled = { [weak self] in self?.closeLingering() }
+        flusher.onSettled = { [weak self] in
+            self?.closeLingering()
+            self?.table.shrink()
+        }
         try flusher.start()
     }
 

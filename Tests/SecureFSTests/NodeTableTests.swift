@@ -32,6 +32,22 @@ import Testing
         #expect(table.whereabouts(of: first).alias?.name.entry == (try alias(table.root, "b").name.entry))
     }
 
+    @Test func roomForManyNodesIsGivenUp() throws {
+        let table = NodeTable(root: rootStatus)
+        let name = try alias(table.root, "a")
+        let nodes = (100..<20_100).map { table.enter(status($0), as: name) }
+        let last = try #require(nodes.last)
+        // The one that stays is found as before; that many have gone is said from the ten thousandth on.
+        let said = nodes.dropLast().map { table.forget($0.id, count: 1) }
+        #expect(said.firstIndex(of: true) == 9_999)
+        table.shrink()
+        #expect(table.count == 2)
+        #expect(try table.node(last.id) === last)
+        #expect(table.find(last.key) === last)
+        #expect(!table.forget(last.id, count: 1))
+        #expect(table.count == 1)
+    }
+
     @Test func aNodeGoesWithItsLastLookup() throws {
         let table = NodeTable(root: rootStatus)
         let node = table.enter(status(10), as: try alias(table.root, "a"))

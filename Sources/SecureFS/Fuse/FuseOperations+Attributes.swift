@@ -46,8 +46,7 @@ private func installExtendedAttributeOperations(_ operations: inout fuse_lowleve
     unsafe operations.getxattr = { raw, node, name, room in
         let name = unsafe copied(name)
         unsafe answer(raw) { context, _ throws(Errno) in
-            try checkAttributeName(name)
-            return try context.fileSystem.extendedAttribute(name, of: NodeID(rawValue: node))
+            try context.fileSystem.extendedAttribute(name, of: NodeID(rawValue: node))
         } _: { _, request, value in
             request.reply(value, room: room)
         }
@@ -67,7 +66,6 @@ private func installExtendedAttributeOperations(_ operations: inout fuse_lowleve
         let value = unsafe [UInt8](UnsafeRawBufferPointer(start: value, count: count))
         unsafe answerDone(raw) { context, request throws(Errno) in
             guard let rule = FileDescriptor.AttributeRule(rawValue: flags) else { throw .invalidArgument }
-            try checkAttributeName(name)
             let isAccessList = name.elementsEqual("system.posix_acl_access".utf8)
             let caller = isAccessList ? request.callerWithGroups : request.caller
             try context.fileSystem.setExtendedAttribute(name, of: NodeID(rawValue: node), value, rule, caller)
@@ -78,7 +76,6 @@ private func installExtendedAttributeOperations(_ operations: inout fuse_lowleve
     unsafe operations.removexattr = { raw, node, name in
         let name = unsafe copied(name)
         unsafe answerDone(raw) { context, _ throws(Errno) in
-            try checkAttributeName(name)
             try context.fileSystem.removeExtendedAttribute(name, of: NodeID(rawValue: node))
         }
     }

@@ -26,7 +26,6 @@ SECONDS = 60
 KNOWN = {
     "times.truncate-to-the-same-size": "the kernel keeps the times of a file with a write-back cache itself, and moves none here (fuse_do_setattr)",
     "times.atime-of-a-file": "reading moves no access time, as with noatime: the kernel leaves it to the server, which would have to write for each read",
-    "times.birth": "libfuse 3.14 has no statx: the kernel is told no birth time",
     "fallocate.collapse": "a block is sealed for its place in the file; programs go on without (EOPNOTSUPP)",
     "fallocate.insert": "a block is sealed for its place in the file; programs go on without (EOPNOTSUPP)",
     "rename.whiteout": "for the upper layer of an overlay, which a FUSE mount cannot be (EINVAL)",
