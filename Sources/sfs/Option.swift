@@ -76,7 +76,7 @@ enum Option: Int32, CaseIterable {
         case .newPasscommand: "the new passphrase is the first line that COMMAND prints"
         case .cipher: "aes-256-gcm (the default) or chacha20-poly1305, for machines without AES instructions"
         case .kdfMemory, .kdfPasses: nil
-        case .mountOptions: "ro, allow_other, nonempty, show_stores, special_files, auto_lock=MINUTES, passfile=FILE, or of mount(8), by commas"
+        case .mountOptions: "ro, allow_other, nonempty, show_stores, special_files, auto_lock=MINUTES, passfile=FILE …, by commas"
         case .foreground: "stay in the foreground, with messages on standard error"
         case .lazy: "detach now, even if it is in use; what is open goes on until it is closed"
         case .json: "print JSON"
