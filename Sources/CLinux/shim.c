@@ -2,9 +2,11 @@
 #include "CLinux.h"
 #include <errno.h>
 #include <fcntl.h>
+#include <link.h>
 #include <linux/fuse.h>
 #include <malloc.h>
 #include <signal.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -159,3 +161,19 @@ int CLinux_is_range_locked(int fd, short type, off_t start, off_t length) {
     if (fcntl(fd, F_OFD_GETLK, &lock) != 0) return -1;
     return lock.l_type != F_UNLCK;
 }
+
+static int read_ahead_segments(struct dl_phdr_info *object, size_t size, void *unused)
+{
+    (void)size, (void)unused;
+    const uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE);
+    for (int i = 0; i < object->dlpi_phnum; i++) {
+        const ElfW(Phdr) *segment = &object->dlpi_phdr[i];
+        if (segment->p_type != PT_LOAD || (segment->p_flags & PF_W)) continue;
+        uintptr_t start = (object->dlpi_addr + segment->p_vaddr) & ~(page - 1);
+        uintptr_t end = object->dlpi_addr + segment->p_vaddr + segment->p_memsz;
+        madvise((void *)start, end - start, MADV_WILLNEED);
+    }
+    return 0;
+}
+
+void CLinux_read_ahead_code(void) { dl_iterate_phdr(read_ahead_segments, NULL); }

@@ -24,6 +24,9 @@ int CLinux_renameat2(int oldfd, const char *oldpath, int newfd, const char *newp
 int CLinux_fallocate(int fd, int mode, off_t offset, off_t length);
 int CLinux_syncfs(int fd);
 
+// Has the system read the program's code and that of its libraries, in the background: what is needed later then need not wait for the disk.
+void CLinux_read_ahead_code(void);
+
 /// prctl(PR_SET_DUMPABLE, 0) and RLIMIT_CORE 0: no core dump, no ptrace by another process of the same user. Returns 0 or -1.
 int CLinux_harden_process(void);
 /// Raises the soft limit of open descriptors to the hard one; returns the limit in force.

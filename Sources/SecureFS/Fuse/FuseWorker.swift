@@ -79,7 +79,6 @@ extension RawRequest {
         case FUSE_SETATTR where count >= 48:
             let valid: UInt32 = input.load(at: 40)
             killsPrivileges = valid & UInt32(FATTR_KILL_SUIDGID) != 0
-            isSlow = valid & UInt32(FATTR_SIZE) != 0
         case FUSE_OPEN where count >= 48:
             killsPrivileges = input.load(at: 44, as: UInt32.self) & UInt32(FUSE_OPEN_KILL_SUIDGID) != 0
         case FUSE_CREATE where count >= 56:

@@ -9,6 +9,7 @@ package enum MountServer {
     package static func prepareProcess() {
         _ = CLinux_harden_process()
         _ = CLinux_raise_descriptor_limit()
+        CLinux_read_ahead_code()
         umask(0)
     }
 

@@ -8,6 +8,8 @@ public final class PageBuffer: @unchecked Sendable {
     /// Length in bytes.
     public let count: Int
     private let base: UnsafeMutableRawPointer
+    /// Where the memory is part of, if it is not the buffer's own.
+    private let slab: PageSlab?
 
     /// A buffer of `count` bytes, 1 or more, all zero.
     public convenience init(count: Int) {
@@ -20,11 +22,19 @@ public final class PageBuffer: @unchecked Sendable {
         precondition(count > 0)
         self.count = count
         unsafe base = UnsafeMutableRawPointer.allocate(byteCount: count, alignment: 64)
+        slab = nil
+    }
+
+    /// The page at `index` of a slab. Its content is of no meaning until it is written.
+    init(_ slab: PageSlab, page index: Int) {
+        count = 4096
+        unsafe base = slab.page(index)
+        self.slab = slab
     }
 
     deinit {
         unsafe base.initializeMemory(as: UInt8.self, repeating: 0, count: count)
-        unsafe base.deallocate()
+        if slab == nil { unsafe base.deallocate() }
     }
 
     /// The bytes `range`, for a call into C; the pointer is good until the closure returns.
