@@ -121,7 +121,9 @@ extension VaultFileSystem {
         let backing = BackingFile(descriptor)
         let status = try descriptor.status()
         do throws(SecureFileError) {
-            let file = try SecureFile.open(backing, context, path: "inode \(node.key.inode)")
+            let file = try besideWriter(nil) { () throws(SecureFileError) in
+                try SecureFile.open(backing, context, path: "inode \(node.key.inode)")
+            }
             return (OpenContent(file, backing, isWritable: isWritable), status)
         } catch {
             throw reported(error, node)

@@ -90,9 +90,11 @@ extension VaultFileSystem {
     package func read(_ id: NodeID, _ handle: HandleID, at offset: Int64, count: Int, into buffer: PageBuffer) throws(Errno) -> Int {
         let node = try table.node(id)
         let open = try opened(node)
-        do throws(SecureFileError) { return try open.file.read(at: ByteOffset(offset), count: count, into: buffer) } catch {
-            throw reported(error, node)
-        }
+        do throws(SecureFileError) {
+            return try besideWriter(open.file) { () throws(SecureFileError) in
+                try open.file.read(at: ByteOffset(offset), count: count, into: buffer)
+            }
+        } catch { throw reported(error, node) }
     }
 
     package func write(_ id: NodeID, _ handle: HandleID, _ data: Span<UInt8>, at offset: Int64, _ origin: WriteOrigin) throws(Errno) {

@@ -25,6 +25,19 @@ extension SecureFile {
         return try body()
     }
 
+    /// Forgets what is known of the store and reads the file's first page anew: for a reader beside a writer, under whose hands what is remembered
+    /// gets old. A file that holds something unwritten is left as it is.
+    ///
+    /// - Throws: as ``open(_:_:path:)``; the next call tries again.
+    public func readAnew() throws(SecureFileError) {
+        try lock.writing { () throws(SecureFileError) in
+            if isSuspended || isUnsettled { return }
+            giveUpContent()
+            isSuspended = true
+            try resume()
+        }
+    }
+
     /// Brings everything to the store and gives up the keys and all plaintext. The next call reads the file anew, if the key is there then.
     ///
     /// - Parameters:

@@ -166,7 +166,7 @@ public final class Vault: Sendable {
     }
 
     /// For a reader: whether another process has the vault open for writing now.
-    var isInUseElsewhere: Bool { VaultLock.isHeld(root.codec.root) }
+    package var isInUseElsewhere: Bool { VaultLock.isHeld(root.codec.root) }
 
     static func readingRule(_ record: SessionRecord) -> SessionRule {
         var lenient = Set(record.dead)

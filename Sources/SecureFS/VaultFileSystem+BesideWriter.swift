@@ -1,0 +1,28 @@
+import SecureFileCore
+
+/// A mount that only reads, while another process writes to the vault.
+extension VaultFileSystem {
+    /// Most times something is read again before it counts as damaged.
+    private static let attempts = 20
+
+    /// Runs `body`. What looks damaged to a mount that only reads may be in the middle of being written: it is looked at again, with what is known
+    /// of `file` forgotten and under the sessions of now.
+    func besideWriter<R>(_ file: SecureFile?, _ body: () throws(SecureFileError) -> R) throws(SecureFileError) -> R {
+        var attempt = 1
+        while true {
+            do throws(SecureFileError) { return try body() } catch {
+                // A writer that has just gone may have left what it wrote last.
+                guard mayBeUnderWay(error), attempt < (vault.isInUseElsewhere ? Self.attempts : 2) else { throw error }
+            }
+            CurrentProcess.pause(milliseconds: UInt32(attempt))
+            if let rule = try? vault.currentSessionRule() { context.follow(rule) }
+            // Where it fails the next attempt reads it anew.
+            try? file?.readAnew()
+            attempt += 1
+        }
+    }
+
+    private func mayBeUnderWay(_ error: SecureFileError) -> Bool {
+        vault.access == .readOnly && (error.code == .damaged || error.code == .truncated || error.code == .notSecureFile)
+    }
+}
