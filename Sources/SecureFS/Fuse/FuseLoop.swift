@@ -39,6 +39,9 @@ final class FuseLoop: @unchecked Sendable {
     private let workers = Mutex<[FuseWorker]>([])
     private let failure = Mutex<Errno?>(nil)
     private let onEnd: @Sendable () -> Void
+    /// The last fsync took less than ``quickSync`` nanoseconds.
+    private let syncsAreQuick = Atomic<Bool>(false)
+    private static let quickSync = 60_000
 
     /// - Parameter onEnd: Called once, by a thread of the loop, when the mount has gone or the device has failed.
     init(
@@ -109,7 +112,7 @@ final class FuseLoop: @unchecked Sendable {
                 spin.found()
                 let isStreak = streak >= tuning.streakLimit
                 if isStreak { streak = 0 }
-                if worker.request.isSlow || (isStreak && state.atWork < tuning.crowd) {
+                if mayBeSlow(worker.request) || (isStreak && state.atWork < tuning.crowd) {
                     if state.release(ticket) { addThread() }
                     process(worker, count)
                     return
@@ -131,6 +134,9 @@ final class FuseLoop: @unchecked Sendable {
         }
     }
 
+    /// Whether the lead is passed on before the request. Where syncs take no time, to wake another thread would take most of it.
+    private func mayBeSlow(_ request: RawRequest) -> Bool { request.isSlow && !(request.isSync && syncsAreQuick.load(ordering: .relaxed)) }
+
     /// Takes a request if there is one; the worker is busy until it has been processed.
     private func take(_ worker: FuseWorker) -> FuseDevice.Outcome {
         worker.beBusy()
@@ -146,7 +152,9 @@ final class FuseLoop: @unchecked Sendable {
     }
 
     private func process(_ worker: FuseWorker, _ count: Int) {
+        let begin = worker.request.isSync ? monotonicNanoseconds() : 0
         defer {
+            if worker.request.isSync { syncsAreQuick.store(monotonicNanoseconds() - begin < Self.quickSync, ordering: .relaxed) }
             // While the key goes, or is away, no plaintext stays behind.
             if !context.fileSystem.mayBeRemembered { worker.wipe() }
             worker.beIdle()

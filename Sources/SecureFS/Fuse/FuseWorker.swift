@@ -55,6 +55,8 @@ struct RawRequest {
     var isUnnamed = false
     /// May take long: moves much data, or waits for the disk.
     var isSlow = false
+    /// An fsync: slow on a disk, quick in memory.
+    var isSync = false
     /// Nobody waits for it.
     var isBackground = false
 }
@@ -85,7 +87,10 @@ extension RawRequest {
             killsPrivileges = input.load(at: 52, as: UInt32.self) & UInt32(FUSE_OPEN_KILL_SUIDGID) != 0
         case FUSE_READ where count >= 64:
             isSlow = input.load(at: 56, as: UInt32.self) > UInt32(RawRequest.smallData)
-        case FUSE_FSYNC, FUSE_FSYNCDIR, FUSE_FALLOCATE, FUSE_COPY_FILE_RANGE, FUSE_LSEEK:
+        case FUSE_FSYNC:
+            isSlow = true
+            isSync = true
+        case FUSE_FSYNCDIR, FUSE_FALLOCATE, FUSE_COPY_FILE_RANGE, FUSE_LSEEK:
             isSlow = true
         case FUSE_RELEASE, FUSE_RELEASEDIR, FUSE_FORGET, FUSE_BATCH_FORGET, FUSE_INTERRUPT:
             isBackground = true
