@@ -42,7 +42,7 @@ package final class SQLiteConnection: @unchecked Sendable {
             throw SecureStorageError.openFailed(code: error.code, message: error.message)
         }
         unsafe sqlite3_extended_result_codes(database, 1)
-        unsafe sqlite3_busy_timeout(database, 30_000)
+        unsafe sqlite3_busy_handler(database, waitForOthers, nil)
         unsafe CSQLite_configure(database, SQLITE_DBCONFIG_ENABLE_LOAD_EXTENSION, 0)
         unsafe CSQLite_configure(database, SQLITE_DBCONFIG_DEFENSIVE, 1)
         unsafe CSQLite_configure(database, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0)
@@ -207,4 +207,12 @@ package final class SQLiteConnection: @unchecked Sendable {
         default: nil
         }
     }
+}
+
+/// Called by SQLite while another connection has the lock: waits a millisecond or so, for 30 s altogether. SQLite's own timeout looks ten times
+/// a second, and somebody who writes all the time keeps it out for ever.
+private func waitForOthers(_: UnsafeMutableRawPointer?, _ attempts: Int32) -> Int32 {
+    if attempts >= 30_000 { return 0 }
+    CurrentProcess.nap(microseconds: UInt32.random(in: 500...1500))
+    return 1
 }

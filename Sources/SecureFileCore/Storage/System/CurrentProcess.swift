@@ -8,7 +8,8 @@ public enum CurrentProcess {
     /// Lets other threads run. The corresponding C function is `sched_yield`.
     static func yieldProcessor() { sched_yield() }
 
-    static func nap(microseconds: UInt32) { usleep(microseconds) }
+    /// Does nothing for a moment. The corresponding C function is `usleep`.
+    package static func nap(microseconds: UInt32) { usleep(microseconds) }
 
     /// Seconds since 1970 by the system's clock.
     public static var secondsSince1970: Int64 {
