@@ -36,7 +36,6 @@ final class GroupState: @unchecked Sendable {
         (unsyncedBits, freshBits, droppedBits, epoch) = (0, 0, 0, now)
     }
 
-    func isUnsynced(_ index: Int, _ now: UInt64) -> Bool { bits(unsyncedBits, now) >> UInt64(index) & 1 == 1 }
     func isFresh(_ index: Int, _ now: UInt64) -> Bool { bits(freshBits, now) >> UInt64(index) & 1 == 1 }
     func isDropped(_ index: Int, _ now: UInt64) -> Bool { bits(droppedBits, now) >> UInt64(index) & 1 == 1 }
     /// Of the blocks `wanted`, those written or cleared since the last sync.

@@ -55,6 +55,7 @@ extension SecureFile {
 
     /// Forgets what is held of `blocks`: it is not to be written any more.
     func releasePending(_ blocks: Range<BlockIndex>) {
+        for block in unfinished.keys where blocks.contains(block) { unfinished[block] = nil }
         if pendingCount == 0 { return }
         for state in pendingGroupsInOrder() where state.index >= blocks.lowerBound.group && state.index.firstBlock < blocks.upperBound {
             var bits = state.pending.bits
@@ -105,17 +106,15 @@ extension SecureFile {
     /// Makes a pending block plaintext in place, if it is sealed.
     func unseal(_ index: Int, in state: GroupState) throws(SecureFileError) {
         guard let held = state.pending[index], held.isSealed else { return }
-        do {
-            try context.lanes.withLane { (lane) throws(CryptoFailure) in
-                try lane.openBlock(held.slot, at: index, state.key, cipher, from: held.buffer, 0, to: held.buffer, 0)
-            }
+        do throws(SecureFileError) {
+            try open(held, index, in: state, to: held.buffer, 0)
             state.pending[index]?.slot = .empty
         } catch {
             // Our own seal of a moment ago in our own memory: only libcrypto failing, or the memory, can bring us here.
             context.noteFailure()
             context.log("\(path): block \(state.index.block(index)) could not be kept in memory")
             forget(index, in: state)
-            throw lostInMemory(state.index.block(index))
+            throw error
         }
     }
 
@@ -137,8 +136,6 @@ extension SecureFile {
             try context.lanes.withLane { (lane) throws(CryptoFailure) in
                 try lane.openBlock(held.slot, at: index, state.key, cipher, from: held.buffer, 0, to: buffer, target)
             }
-        } catch { throw lostInMemory(state.index.block(index)) }
+        } catch { throw damaged(state.index.block(index), "what was written to a block was damaged in memory") }
     }
-
-    private func lostInMemory(_ block: BlockIndex) -> SecureFileError { damaged(block, "what was written to a block was damaged in memory") }
 }

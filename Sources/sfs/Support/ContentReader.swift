@@ -45,7 +45,7 @@ final class ContentReader {
                 let isDamage = error.code == .damaged || error.code == .truncated || error.code == .notSecureFile
                 guard isDamage, left > 0 else { throw error }
                 file = nil
-                SystemLimits.pause(milliseconds: 20)
+                CurrentProcess.pause(milliseconds: 20)
             }
         }
     }

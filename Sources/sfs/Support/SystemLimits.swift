@@ -1,11 +1,8 @@
 import CLinux
-import Glibc
 
 enum SystemLimits {
     /// Raises the limit of open descriptors, once: a deep tree needs one for each level.
     static let raiseDescriptors: Int = CLinux_raise_descriptor_limit()
-
-    static func pause(milliseconds: UInt32) { usleep(milliseconds * 1000) }
 }
 
 /// The system's log, where a process without a terminal says what went wrong.

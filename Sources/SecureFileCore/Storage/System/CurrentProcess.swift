@@ -19,7 +19,7 @@ public enum CurrentProcess {
     }
 
     /// Does nothing for a while. The corresponding C function is `usleep`.
-    public static func pause(milliseconds: UInt32) { _ = usleep(milliseconds * 1000) }
+    public static func pause(milliseconds: UInt32) { nap(microseconds: milliseconds * 1000) }
 
     /// The working directory. The corresponding C function is `getcwd`.
     static func workingDirectory() throws(Errno) -> RawPath {
