@@ -46,6 +46,14 @@ int CLinux_birth_time(int fd, long long *seconds, unsigned *nanoseconds) {
     return (status.stx_mask & STATX_BTIME) != 0;
 }
 
+int CLinux_device_of(const char *path, unsigned *major, unsigned *minor) {
+    struct statx status;
+    if (statx(AT_FDCWD, path, AT_STATX_DONT_SYNC | AT_NO_AUTOMOUNT, 0, &status) != 0) return -1;
+    *major = status.stx_dev_major;
+    *minor = status.stx_dev_minor;
+    return 0;
+}
+
 int CLinux_fallocate(int fd, int mode, off_t offset, off_t length) { return fallocate(fd, mode, offset, length); }
 
 int CLinux_syncfs(int fd) { return syncfs(fd); }
@@ -95,8 +103,10 @@ int CLinux_fork_and_wait(int *channel) {
         return -1;
     }
     if (child == 0) {
-        close(ends[0]);
         *channel = ends[1];
+        // What the caller has open is not to stay open for as long as the mount: a lock of flock(1), a pipe somebody reads to its end.
+        close_range(3, (unsigned)ends[1] - 1, 0);
+        close_range((unsigned)ends[1] + 1, ~0U, 0);
         return 0;
     }
     close(ends[1]);

@@ -20,6 +20,8 @@ extern const long CLinux_UTIME_OMIT, CLinux_UTIME_NOW;
 int CLinux_openat(int dirfd, const char *path, int flags, mode_t mode);
 // The time of birth of the inode fd stands for, which may be opened as a path only. Returns 1, 0 where the filesystem keeps none, or -1.
 int CLinux_birth_time(int fd, long long *seconds, unsigned *nanoseconds);
+// The device number of the file system at `path`, without asking that file system. Returns 0 or -1.
+int CLinux_device_of(const char *path, unsigned *major, unsigned *minor);
 int CLinux_renameat2(int oldfd, const char *oldpath, int newfd, const char *newpath, unsigned flags);
 int CLinux_fallocate(int fd, int mode, off_t offset, off_t length);
 int CLinux_syncfs(int fd);

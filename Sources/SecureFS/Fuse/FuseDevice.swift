@@ -39,9 +39,9 @@ final class FuseDevice: Sendable {
         }
     }
 
-    /// Sends a reply that libfuse does not know. The kernel refuses it only where nobody waits for it any more.
-    func write(_ reply: PageBuffer, count: Int) {
-        _ = unsafe reply.withPointer(0..<count) { unsafe Glibc.write(fd, $0.baseAddress, $0.count) }
+    /// Sends a reply that libfuse does not send itself. The kernel refuses it only where nobody waits for it any more.
+    func write(_ reply: PageBuffer, _ range: Range<Int>) {
+        _ = unsafe reply.withPointer(range) { unsafe Glibc.write(fd, $0.baseAddress, $0.count) }
     }
 
     /// Sleeps until there is a request, the mount is gone, or ``wake()``.

@@ -98,7 +98,15 @@ final class FuseLoop: @unchecked Sendable {
                 guard case .request(let count) = take(worker) else { break }
                 run(worker, count)
             }
+            sendReplies(worker)
         }
+    }
+
+    /// Sends what the thread holds back: it goes on to something that may take long.
+    private func sendReplies(_ worker: FuseWorker) {
+        if worker.replies.isEmpty { return }
+        worker.replies.send(to: device)
+        worker.beIdle()
     }
 
     private func lead(_ worker: FuseWorker, _ ticket: UInt64) {
@@ -139,9 +147,11 @@ final class FuseLoop: @unchecked Sendable {
 
     /// Takes a request if there is one; the worker is busy until it has been processed.
     private func take(_ worker: FuseWorker) -> FuseDevice.Outcome {
-        worker.beBusy()
+        // With replies in hand it is busy already.
+        if worker.replies.isEmpty { worker.beBusy() }
         let outcome = device.read(into: worker.input)
         if case .request = outcome { return outcome }
+        worker.replies.send(to: device)
         worker.beIdle()
         return outcome
     }
@@ -153,11 +163,12 @@ final class FuseLoop: @unchecked Sendable {
 
     private func process(_ worker: FuseWorker, _ count: Int) {
         let begin = worker.request.isSync ? monotonicNanoseconds() : 0
+        worker.replies.isOpen = worker.request.isPatient
+        // Others may wait for what this one has done already, and it for them.
+        if !worker.replies.isOpen { worker.replies.send(to: device) }
         defer {
             if worker.request.isSync { syncsAreQuick.store(monotonicNanoseconds() - begin < Self.quickSync, ordering: .relaxed) }
-            // While the key goes, or is away, no plaintext stays behind.
-            if !context.fileSystem.mayBeRemembered { worker.wipe() }
-            worker.beIdle()
+            endRequest(worker)
         }
         if worker.request.opcode == FuseStatx.opcode { return FuseStatx.answer(worker.input, worker.request.unique, context, device) }
         unsafe worker.input.withPointer(0..<count) { bytes in
@@ -167,6 +178,14 @@ final class FuseLoop: @unchecked Sendable {
             if worker.request.opcode == FUSE_INIT.rawValue { noteInit(worker, count) }
             unsafe fuse_session_process_buf(session, &buffer)
         }
+    }
+
+    private func endRequest(_ worker: FuseWorker) {
+        let mayBeRemembered = context.fileSystem.mayBeRemembered
+        if worker.replies.isFull || !mayBeRemembered || state.isStopping { worker.replies.send(to: device) }
+        // While the key goes, or is away, no plaintext stays behind.
+        if !mayBeRemembered { worker.wipe() }
+        if worker.replies.isEmpty { worker.beIdle() }
     }
 
     /// FORMAT of fuse_init_in: major, minor, readahead, flags behind the 40-byte header.

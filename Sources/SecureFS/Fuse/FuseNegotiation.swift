@@ -49,8 +49,9 @@ struct FuseReplyPath {
         var io = fuse_custom_io()
         unsafe io.read = { fd, buffer, count, _ in unsafe Glibc.read(fd, buffer, count) }
         unsafe io.writev = { fd, parts, count, userData in
-            if let context = unsafe FuseContext.of(userData: userData), context.initRequest.load(ordering: .relaxed) != 0 {
-                unsafe FuseReplyPath.editInitReply(parts, count, context)
+            if let context = unsafe FuseContext.of(userData: userData) {
+                if context.initRequest.load(ordering: .relaxed) != 0 { unsafe FuseReplyPath.editInitReply(parts, count, context) }
+                if let length = unsafe context.worker.replies.keep(parts, count) { return length }
             }
             return unsafe Glibc.writev(fd, parts, count)
         }

@@ -66,6 +66,6 @@ struct FuseStatx {
         } catch {
             reply = FuseStatx(error, unique: unique)
         }
-        device.write(reply.bytes, count: reply.count)
+        device.write(reply.bytes, 0..<reply.count)
     }
 }

@@ -19,6 +19,8 @@ final class FuseWorker: @unchecked Sendable {
     private let busy = Atomic<Bool>(false)
     /// What libfuse 3.14 does not pass on of the request in hand.
     var request = RawRequest()
+    /// Replies that wait for those of the next requests.
+    let replies = HeldReplies()
 
     /// Called by the thread before it takes a request: the buffers are its own until ``beIdle()``.
     @inline(__always)
@@ -59,6 +61,8 @@ struct RawRequest {
     var isSync = false
     /// Nobody waits for it.
     var isBackground = false
+    /// Data the kernel had cached, and nothing but that: the reply may be late.
+    var isPatient: Bool { isWriteBack && !killsPrivileges }
 }
 
 extension RawRequest {

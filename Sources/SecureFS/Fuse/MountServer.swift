@@ -44,6 +44,7 @@ package enum MountServer {
             session.unmount()
             throw MountFailure(message: "cannot start the threads that serve the mount: \(error)")
         }
+        KernelLimits.raise(at: mountPoint)
         served(MountCaches(session: session, loop: loop))
         ready()
         while !ended.flag.load(ordering: .acquiring) {

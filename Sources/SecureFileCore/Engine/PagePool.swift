@@ -36,6 +36,13 @@ final class PagePool: Sendable {
         }
     }
 
+    /// Takes back the pages of sealed blocks.
+    func giveBack(sealed blocks: [PendingBlock]) {
+        pages.withLock { pages in
+            for block in blocks { if pages.free.count < limit { pages.free.append(block.buffer) } else { pages.made -= 1 } }
+        }
+    }
+
     /// Lets all pages go.
     func removeAll() {
         pages.withLock { pages in

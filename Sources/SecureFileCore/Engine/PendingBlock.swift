@@ -17,6 +17,8 @@ struct PendingBlock {
 struct PendingBlocks {
     /// Which there are: bit i is block i of the group.
     private(set) var bits: UInt64 = 0
+    /// Of them, those that are shorter than a whole block.
+    private var partialBits: UInt64 = 0
     private var blocks: [PendingBlock?] = []
 
     func has(_ index: Int) -> Bool { bits >> UInt64(index) & 1 == 1 }
@@ -28,8 +30,29 @@ struct PendingBlocks {
             blocks[index] = newValue
             let bit: UInt64 = 1 << UInt64(index)
             if newValue == nil { bits &= ~bit } else { bits |= bit }
+            if let newValue, newValue.length < ContentGeometry.blockSize { partialBits |= bit } else { partialBits &= ~bit }
             if bits == 0 { blocks = [] }
         }
+    }
+
+    /// The first of `some` that lie behind each other in the store: up to the first gap, or the first that is no whole block.
+    func firstRun(of some: UInt64) -> UInt64 {
+        let first = some.trailingZeroBitCount
+        let gap = (~some & Self.bits(from: first)).trailingZeroBitCount
+        let partial = (partialBits & Self.bits(from: first)).trailingZeroBitCount
+        return Self.bits(from: first) & ~Self.bits(from: min(gap, partial + 1))
+    }
+
+    /// Takes the blocks `some` out, all of which are there.
+    mutating func take(_ some: UInt64) -> [PendingBlock] {
+        var taken: [PendingBlock] = []
+        taken.reserveCapacity(some.nonzeroBitCount)
+        var left = some
+        while let index = Self.popFirst(&left) { if let block = blocks[index].take() { taken.append(block) } }
+        bits &= ~some
+        partialBits &= ~some
+        if bits == 0 { blocks = [] }
+        return taken
     }
 
     /// The first of `bits` that is set, which is cleared in them.

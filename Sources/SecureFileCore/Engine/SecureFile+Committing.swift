@@ -204,7 +204,7 @@ extension SecureFile {
             var left = commit.parts[number].blocks
             let state = commit.parts[number].state
             while left != 0 {
-                let run = firstRun(of: left, in: state)
+                let run = state.pending.firstRun(of: left)
                 left &= ~run
                 do throws(SecureFileError) { try writeRun(run, of: state) } catch {
                     // What is written is written; the rest goes back to being pending.
@@ -215,23 +215,11 @@ extension SecureFile {
                     throw error
                 }
                 state.noteWritten(run, fresh: false, epoch)
-                var bits = run
-                while let index = PendingBlocks.popFirst(&bits) { release(index, in: state) }
+                releaseWritten(run, in: state)
             }
             context.pages.giveBack(commit.parts[number].before.buffer, holdsPlaintext: false)
         }
         self.commit = nil
-    }
-
-    /// The first blocks of `bits` that lie behind each other in the store.
-    private func firstRun(of bits: UInt64, in state: GroupState) -> UInt64 {
-        let first = bits.trailingZeroBitCount
-        var end = first
-        while end < 64, bits >> UInt64(end) & 1 == 1 {
-            end += 1
-            if state.pending[end - 1]?.length != ContentGeometry.blockSize { break }
-        }
-        return PendingBlocks.bits(from: first) & ~PendingBlocks.bits(from: end)
     }
 
     private func writeRun(_ run: UInt64, of state: GroupState) throws(SecureFileError) {

@@ -42,6 +42,18 @@ extension SecureFile {
         forget(index, in: state)
     }
 
+    /// The same for sealed blocks of a group that are in the store now.
+    func releaseWritten(_ bits: UInt64, in state: GroupState) {
+        if !unfinished.isEmpty {
+            for block in unfinished.keys where block.group == state.index && bits >> UInt64(block.indexInGroup) & 1 == 1 { unfinished[block] = nil }
+        }
+        let blocks = state.pending.take(bits)
+        if state.pending.bits == 0 { pendingGroups[state.index] = nil }
+        pendingCount -= blocks.count
+        context.addPending(-blocks.count * ContentGeometry.blockSize)
+        context.pages.giveBack(sealed: blocks)
+    }
+
     private func forget(_ index: Int, in state: GroupState) {
         guard let held = state.pending[index] else { return }
         state.pending[index] = nil

@@ -96,6 +96,7 @@ extension SecureFile {
         dirtyGroupCount = 0
         deferredPunches.removeAll()
         epoch += 1
+        isRegistered = false
         context.unregister(self)
     }
 

@@ -77,6 +77,8 @@ public final class SecureFile: @unchecked Sendable {
     var hasTimeMoved = false
     /// Groups above 0 whose page is dirty.
     var dirtyGroupCount = 0
+    /// The context knows that something has to be settled.
+    var isRegistered = false
     /// The keys have been given up and nothing is in memory but the size: the content is read anew before the next
     /// call. ``suspend(isSynced:discardingUnwritten:)``.
     var isSuspended = false
@@ -263,6 +265,9 @@ extension SecureFile {
 
     /// Keeps the context informed of whether this file has to be settled.
     func updateRegistration() {
+        let isUnsettled = isUnsettled
+        if isUnsettled == isRegistered { return }
+        isRegistered = isUnsettled
         if isUnsettled { context.register(self) } else { context.unregister(self) }
     }
 }
