@@ -25,7 +25,7 @@ let package = Package(
         .executableTarget(
             name: "passthrough-mount", dependencies: ["SecureFS", "SecureFileCore"], path: "Tests/PassthroughMount", swiftSettings: house),
         .target(name: "TestSupport", dependencies: ["SecureFileCore"], path: "Tests/TestSupport", swiftSettings: house),
-        .testTarget(name: "SecureFSTests", dependencies: ["SecureFS", "SecureFileCore", "passthrough-mount"], swiftSettings: house),
+        .testTarget(name: "SecureFSTests", dependencies: ["SecureFS", "SecureFileCore", "TestSupport", "passthrough-mount"], swiftSettings: house),
         .testTarget(name: "SfsTests", dependencies: ["sfs", "SecureFileCore"], exclude: ["terminal.py", "lock_writer.py", "memory_search.py"], swiftSettings: house),
         .executableTarget(name: "handle-bench", dependencies: ["SecureFileCore"], path: "Tests/HandleBench", swiftSettings: house),
         .target(name: "ExerciserCalls", path: "Tests/ExerciserCalls"),

@@ -7,33 +7,34 @@ import Synchronization
 /// knows it, its file is open, or another node is found through it; that way a backing inode has one node at any time.
 final class NodeTable: Sendable {
     private struct Tables: Sendable {
-        var byID: [NodeID: Node] = [:]
-        var byKey: [InodeKey: Node] = [:]
-        var nextID: UInt64 = 2
+        var nodes: NodeSlots
+        var index = InodeIndex()
         /// Nodes that went since memory was given back.
         var gone = 0
+
+        init(_ root: Node) {
+            nodes = NodeSlots(root: root)
+            index.insert(root.key, slot: root.id.slot)
+        }
+        func find(_ key: InodeKey) -> Node? { index.find(key, in: nodes) }
     }
-    private let tables = Mutex(Tables())
+    private let tables: Mutex<Tables>
     let root: Node
 
     init(root status: FileStatus) {
         root = Node(.root, InodeKey(status), .directory)
         root.lookups = 1
-        let root = root
-        tables.withLock { tables in
-            tables.byID[.root] = root
-            tables.byKey[root.key] = root
-        }
+        tables = Mutex(Tables(root))
     }
 
-    var count: Int { tables.withLock { $0.byID.count } }
+    var count: Int { tables.withLock { $0.nodes.count } }
 
     func node(_ id: NodeID) throws(Errno) -> Node {
-        guard let node = tables.withLock({ $0.byID[id] }) else { throw .stale }
+        guard let node = tables.withLock({ $0.nodes[id] }) else { throw .stale }
         return node
     }
 
-    func find(_ key: InodeKey) -> Node? { tables.withLock { $0.byKey[key] } }
+    func find(_ key: InodeKey) -> Node? { tables.withLock { $0.find(key) } }
 
     /// The node of an inode that was found as `alias`; made if it is not known. The kernel will be told: its lookup count is raised.
     ///
@@ -41,10 +42,13 @@ final class NodeTable: Sendable {
     func enter(_ status: FileStatus, as alias: Alias, isNew: Bool = false) -> Node {
         let key = InodeKey(status)
         return tables.withLock { tables in
-            if isNew, let stale = tables.byKey[key] { NodeTable.hide(stale, &tables) }
+            var known = tables.find(key)
             // Another kind under the same number is another inode: it was exchanged behind our back.
-            if let known = tables.byKey[key], known.kind != status.kind { NodeTable.hide(known, &tables) }
-            let node = tables.byKey[key] ?? NodeTable.make(key, status.kind, &tables)
+            if let other = known, isNew || other.kind != status.kind {
+                NodeTable.hide(other, &tables)
+                known = nil
+            }
+            let node = known ?? NodeTable.make(key, status.kind, &tables)
             if isNew { node.hasNoAttributes = true }
             node.lookups += 1
             NodeTable.add(alias, to: node)
@@ -53,17 +57,15 @@ final class NodeTable: Sendable {
     }
 
     private static func make(_ key: InodeKey, _ kind: FileKind, _ tables: inout Tables) -> Node {
-        let node = Node(NodeID(rawValue: tables.nextID), key, kind)
-        tables.nextID += 1
-        tables.byID[node.id] = node
-        tables.byKey[key] = node
+        let node = tables.nodes.insert { Node($0, key, kind) }
+        tables.index.insert(key, slot: node.id.slot)
         return node
     }
 
     /// A node for an inode that has no name yet (O_TMPFILE).
     func enterUnnamed(_ status: FileStatus) -> Node {
         tables.withLock { tables in
-            if let stale = tables.byKey[InodeKey(status)] { NodeTable.hide(stale, &tables) }
+            if let stale = tables.find(InodeKey(status)) { NodeTable.hide(stale, &tables) }
             let node = NodeTable.make(InodeKey(status), status.kind, &tables)
             node.hasNoAttributes = true
             node.isDeleted = true
@@ -78,12 +80,12 @@ final class NodeTable: Sendable {
     func add(_ alias: Alias, to node: Node) { tables.withLock { _ in NodeTable.add(alias, to: node) } }
 
     private static func add(_ alias: Alias, to node: Node) {
+        if node.isFound(as: alias) || node.rare?.aliases.contains(where: { same($0, alias) }) == true { return }
         guard let first = node.alias else {
             node.alias = alias
             alias.parent.children += 1
             return
         }
-        if same(first, alias) || node.rare?.aliases.contains(where: { same($0, alias) }) == true { return }
         if node.kind == .directory {
             // A directory has one name: this one is newer.
             first.parent.children -= 1
@@ -100,9 +102,9 @@ final class NodeTable: Sendable {
     func remove(_ alias: Alias, from node: Node, anchor: FileDescriptor?, isLast: Bool) {
         let freed: Anchors = tables.withLock { tables in
             var freed = Anchors()
-            if let first = node.alias, NodeTable.same(first, alias) {
+            if node.isFound(as: alias) {
                 node.alias = node.rare?.aliases.popLast()
-                first.parent.children -= 1
+                alias.parent.children -= 1
             } else if let place = node.rare?.aliases.firstIndex(where: { NodeTable.same($0, alias) }) {
                 node.rare?.aliases.remove(at: place)
                 alias.parent.children -= 1
@@ -128,15 +130,16 @@ final class NodeTable: Sendable {
     func hide(_ node: Node) { tables.withLock { NodeTable.hide(node, &$0) } }
 
     private static func hide(_ node: Node, _ tables: inout Tables) {
-        if tables.byKey[node.key] === node { tables.byKey[node.key] = nil }
+        // A node that has gone left its place to others.
+        if tables.nodes[node.id] != nil { tables.index.remove(node.key, slot: node.id.slot) }
     }
 
     /// A node whose inode had no name has one now: the index knows it again, unless another has taken its place.
     func reveal(_ node: Node) {
         tables.withLock { tables in
-            guard node.isDeleted else { return }
+            guard node.isDeleted, tables.nodes[node.id] != nil else { return }
             node.isDeleted = false
-            if tables.byKey[node.key] == nil { tables.byKey[node.key] = node }
+            if tables.find(node.key) == nil { tables.index.insert(node.key, slot: node.id.slot) }
         }
     }
 
@@ -147,11 +150,11 @@ final class NodeTable: Sendable {
 
     // MARK: The life of a node
 
-    /// The kernel has forgotten `count` lookups. Says whether so many nodes have gone that ``shrink()`` is worth while.
+    /// The kernel has forgotten `count` lookups. Says whether so many nodes have gone that their memory is worth giving back.
     @discardableResult func forget(_ id: NodeID, count: UInt64) -> Bool {
         let (freed, isWorthwhile): (Anchors, Bool) = tables.withLock { tables in
             var freed = Anchors()
-            guard id != .root, let node = tables.byID[id] else { return (freed, false) }
+            guard id != .root, let node = tables.nodes[id] else { return (freed, false) }
             node.lookups -= UInt32(clamping: min(count, UInt64(node.lookups)))
             NodeTable.dropIfUnused(node, &tables, &freed)
             return (freed, tables.gone >= NodeTable.manyNodes)
@@ -162,16 +165,8 @@ final class NodeTable: Sendable {
 
     private static let manyNodes = 10_000
 
-    /// Gives up the room that tables have for many more nodes than there are: they do not do so themselves.
-    func shrink() {
-        tables.withLock { tables in
-            guard tables.gone >= NodeTable.manyNodes else { return }
-            tables.gone = 0
-            guard tables.byID.capacity > NodeTable.manyNodes, tables.byID.count < tables.byID.capacity / 4 else { return }
-            tables.byID = Dictionary(uniqueKeysWithValues: Array(tables.byID))
-            tables.byKey = Dictionary(uniqueKeysWithValues: Array(tables.byKey))
-        }
-    }
+    /// The memory of nodes that went is given back to the system now.
+    func noteTrim() { tables.withLock { $0.gone = 0 } }
 
     /// A reason to keep the node may have gone.
     func dropIfUnused(_ node: Node) {
@@ -193,11 +188,11 @@ final class NodeTable: Sendable {
         var next: [Node] = [start]
         while let node = next.popLast() {
             guard node.lookups == 0, node.children == 0, node.id != .root, !node.isInUse else { continue }
-            guard tables.byID.removeValue(forKey: node.id) != nil else { continue }
+            guard tables.nodes.remove(node.id) else { continue }
             tables.gone += 1
-            if tables.byKey[node.key] === node { tables.byKey[node.key] = nil }
+            tables.index.remove(node.key, slot: node.id.slot)
             freed.keep(node.rare?.anchor)
-            for alias in [node.alias].compactMap({ $0 }) + (node.rare?.aliases ?? []) {
+            for alias in node.allAliases {
                 alias.parent.children -= 1
                 next.append(alias.parent)
             }
@@ -211,10 +206,10 @@ final class NodeTable: Sendable {
     func knownToKernel() -> (inUse: [NodeID], withContent: [NodeID], ofRoot: [StoredName]) {
         tables.withLock { tables in
             var known: (inUse: [NodeID], withContent: [NodeID], ofRoot: [StoredName]) = ([], [], [])
-            for node in tables.byID.values {
+            tables.nodes.forEach { node in
                 if node.isInUse { known.inUse.append(node.id) }
                 if node.wasInUse || node.kind == .symlink { known.withContent.append(node.id) }
-                for alias in [node.alias].compactMap({ $0 }) + (node.rare?.aliases ?? []) where alias.parent === root { known.ofRoot.append(alias.name) }
+                for alias in node.allAliases where alias.parent === root { known.ofRoot.append(alias.name) }
             }
             return known
         }

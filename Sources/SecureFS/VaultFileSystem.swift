@@ -41,7 +41,7 @@ package final class VaultFileSystem: FileSystemOperations {
         guard vault.access == .readWrite else { return }
         flusher.onSettled = { [weak self] in
             self?.closeLingering()
-            self?.table.shrink()
+            self?.table.noteTrim()
         }
         try flusher.start()
     }

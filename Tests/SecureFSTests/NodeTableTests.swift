@@ -32,7 +32,7 @@ import Testing
         #expect(table.whereabouts(of: first).alias?.name.entry == (try alias(table.root, "b").name.entry))
     }
 
-    @Test func roomForManyNodesIsGivenUp() throws {
+    @Test func thatManyNodesHaveGoneIsSaid() throws {
         let table = NodeTable(root: rootStatus)
         let name = try alias(table.root, "a")
         let nodes = (100..<20_100).map { table.enter(status($0), as: name) }
@@ -40,7 +40,7 @@ import Testing
         // The one that stays is found as before; that many have gone is said from the ten thousandth on.
         let said = nodes.dropLast().map { table.forget($0.id, count: 1) }
         #expect(said.firstIndex(of: true) == 9_999)
-        table.shrink()
+        table.noteTrim()
         #expect(table.count == 2)
         #expect(try table.node(last.id) === last)
         #expect(table.find(last.key) === last)
@@ -87,6 +87,21 @@ import Testing
         #expect(try table.node(old.id) === old)
         table.forget(old.id, count: 1)
         #expect(table.find(InodeKey(status(10))) === new)
+    }
+
+    @Test func aNodeThatHasGoneDoesNothingToTheNextInItsPlace() throws {
+        let table = NodeTable(root: rootStatus)
+        let old = table.enter(status(10), as: try alias(table.root, "a"))
+        table.forget(old.id, count: 1)
+        let new = table.enter(status(10), as: try alias(table.root, "a"))
+        table.hide(old)
+        #expect(table.find(new.key) === new)
+        let unnamed = table.enterUnnamed(status(11))
+        table.forget(unnamed.id, count: 1)
+        table.reveal(unnamed)
+        #expect(table.find(unnamed.key) == nil)
+        let other = table.enter(status(11), as: try alias(table.root, "b"))
+        #expect(table.find(other.key) === other)
     }
 
     @Test func aDeletedNodeIsReachableByNumberOnly() throws {

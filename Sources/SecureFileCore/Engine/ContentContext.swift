@@ -87,7 +87,10 @@ public final class ContentContext: Sendable {
     /// Gives half of the idle memory back to the system; says whether there is more. For a caller that has had nothing to do for a while.
     public func trimMemory() -> Bool {
         let more = pages.trim()
-        if !more { SystemMemory.trim() }
+        if !more {
+            PageStock.shared.removeAll()
+            SystemMemory.trim()
+        }
         return more
     }
 

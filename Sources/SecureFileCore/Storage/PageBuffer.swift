@@ -21,7 +21,8 @@ public final class PageBuffer: @unchecked Sendable {
     public init(uninitialized count: Int) {
         precondition(count > 0)
         self.count = count
-        unsafe base = UnsafeMutableRawPointer.allocate(byteCount: count, alignment: 64)
+        unsafe base = count == PageStock.pageSize
+            ? PageStock.shared.take() : UnsafeMutableRawPointer.allocate(byteCount: count, alignment: 64)
         slab = nil
     }
 
@@ -34,7 +35,8 @@ public final class PageBuffer: @unchecked Sendable {
 
     deinit {
         unsafe base.initializeMemory(as: UInt8.self, repeating: 0, count: count)
-        if slab == nil { unsafe base.deallocate() }
+        guard slab == nil else { return }
+        if count == PageStock.pageSize { unsafe PageStock.shared.giveBack(base) } else { unsafe base.deallocate() }
     }
 
     /// The bytes `range`, for a call into C; the pointer is good until the closure returns.

@@ -5,6 +5,11 @@ public struct StoredName: Hashable, Sendable {
     /// The ciphertext that the companion file of a long name holds; nil for a short one.
     public let companion: [UInt8]?
 
+    package init(entry: RawPath, companion: [UInt8]?) {
+        self.entry = entry
+        self.companion = companion
+    }
+
     /// The companion file's name.
     var companionName: RawPath? { companion == nil ? nil : RawPath(Array(entry.bytes) + ReservedNames.companionSuffix) }
 
