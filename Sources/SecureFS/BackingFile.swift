@@ -31,7 +31,12 @@ final class BackingFile: ByteStore {
         try store.write(buffer, range, at: offset)
     }
     func setLength(_ length: Int64) throws(Errno) { try store.setLength(length) }
-    func synchronize(attributes: Bool) throws(Errno) { try store.synchronize(attributes: attributes) }
+    /// With the time that was told, where times are to be durable.
+    func synchronize(attributes: Bool) throws(Errno) {
+        let told = told.withLock { $0 }
+        if attributes, told.isDisturbed, let time = told.modified { try restore(modified: time) }
+        try store.synchronize(attributes: attributes)
+    }
     func punchHole(at offset: BackingOffset, count: Int64) throws(Errno) { try store.punchHole(at: offset, count: count) }
     func reserve(at offset: BackingOffset, count: Int64) throws(Errno) { try store.reserve(at: offset, count: count) }
     func nextData(at offset: BackingOffset) throws(Errno) -> BackingOffset? { try store.nextData(at: offset) }
@@ -43,6 +48,15 @@ final class BackingFile: ByteStore {
     func restore(modified: FileTime) throws(Errno) {
         try store.restore(modified: modified)
         told.withLock { if $0.modified == modified { $0.isDisturbed = false } }
+    }
+    /// Left to ``OpenContent/restoreToldTime()``.
+    func restoreLater(modified: FileTime) throws(Errno) {
+        let isKept = told.withLock { told in
+            // What was told meanwhile is newer than what was found.
+            if told.modified != nil { told.isDisturbed = true }
+            return told.modified != nil
+        }
+        if !isKept { try restore(modified: modified) }
     }
 }
 

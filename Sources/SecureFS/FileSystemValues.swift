@@ -83,6 +83,8 @@ package struct AttributeChange: Sendable {
     package var size: Int64?
     package var accessed = FileDescriptor.TimeChange.keep
     package var modified = FileDescriptor.TimeChange.keep
+    /// The time of change, which the kernel keeps of regular files; to be compared only.
+    package var changed: FileTime?
     /// Set-id bits go with a new size, as far as ``caller`` may not keep them. With chown(2) they always do.
     package var losesPrivileges = false
     /// chown(2) that changes neither owner nor group, of a regular file: the kernel keeps its time of change, and says that alone.

@@ -7,6 +7,7 @@ extension VaultFileSystem {
     package func setAttributes(of id: NodeID, _ handle: HandleID?, _ change: AttributeChange) throws(Errno) -> FileStatus {
         let node = try table.node(id)
         if vault.access == .readOnly { throw .readOnly }
+        if let time = change.timeOfKernel, change.size == nil, let status = try told(time, change, node) { return status }
         if let size = change.size { try setSize(size, node, change.losesPrivileges ? change.caller : nil) }
         if change.needsInode || change.isEmpty && node.kind != .regular {
             let inode = try inode(of: node)
@@ -19,7 +20,17 @@ extension VaultFileSystem {
         return try status(of: node)
     }
 
+    /// The kernel says which times it has: after writes, but also after a rename, a link or the removal of a name, where the backing file has
+    /// them already. Nil where they are yet to be set.
+    private func told(_ time: FileTime, _ change: AttributeChange, _ node: Node) throws(Errno) -> FileStatus? {
+        guard let changed = change.changed, node.content.withLock({ $0 == nil }) else { return nil }
+        let status = try status(of: node)
+        return status.modified == time && changed.isAbout(status.changed, nanoseconds: 20_000_000) ? status : nil
+    }
+
     private func setTimes(_ node: Node, _ inode: FileDescriptor, _ change: AttributeChange) throws(Errno) {
+        // Under the lock: whoever closes the file last sets what is noted.
+        if node.content.withLock({ $0?.noteTime(change) ?? false }) { return }
         if let open = node.content.withLock({ $0 }) { return try open.setTimes(change) }
         try inode.setInodeTimes(accessed: change.accessed, modified: change.modified)
     }
@@ -72,6 +83,11 @@ extension AttributeChange {
     var changesTimes: Bool {
         if case .keep = accessed, case .keep = modified { return false }
         return true
+    }
+    /// The time of modification, where no more changes, but for the size.
+    var timeOfKernel: FileTime? {
+        guard case .to(let time) = modified, case .keep = accessed else { return nil }
+        return permissions == nil && owner == nil && group == nil ? time : nil
     }
     var needsInode: Bool { permissions != nil || owner != nil || group != nil || isOwnerConfirmed || changesTimes }
 }

@@ -24,8 +24,9 @@ extension VaultFileSystem {
         let status = try directory.status(stored)
         guard status.kind == .directory else { throw .notDirectory }
         let node = table.find(InodeKey(status))
-        let anchor = try node.map { (node) throws(Errno) in try pin(node, stored, directory) } ?? nil
-        try asErrno { () throws(SecureFileError) in try directory.removeDirectory(stored) }
+        let known = node.flatMap { directories[$0.id] }
+        let anchor = if let known { known.descriptor } else { try node.map { (node) throws(Errno) in try pin(node, stored, directory) } ?? nil }
+        try asErrno { () throws(SecureFileError) in try directory.removeDirectory(stored, known) }
         if let node {
             directories.remove(node.id)
             table.remove(Alias(parent: parentNode, name: stored), from: node, anchor: anchor, isLast: true)

@@ -133,8 +133,6 @@ extension VaultFileSystem {
     package func synchronize(_ id: NodeID, _ handle: HandleID, contentOnly: Bool) throws(Errno) {
         let node = try table.node(id)
         let open = try opened(node)
-        // A file that has something to write gets its time by that.
-        if !open.file.hasPendingWrites { try open.restoreToldTime() }
         do throws(SecureFileError) { try open.file.synchronize(attributes: !contentOnly) } catch { throw reported(error, node) }
     }
 }

@@ -55,11 +55,7 @@ extension VaultFileSystem {
 
     /// Status of the backing inode, and the size a user sees.
     func status(of node: Node) throws(Errno) -> FileStatus {
-        if let (file, backing) = node.content.withLock({ content in content.map { ($0.file, $0.backing) } }) {
-            var status = try backing.descriptor.status()
-            status.size = file.size.rawValue
-            return status
-        }
+        if let open = node.content.withLock({ $0 }) { return open.shown(try open.backing.descriptor.status()) }
         if node.id == .root { return try vault.rootStatus() }
         return try retrying(node) { () throws(Errno) in
             let (alias, anchor, _) = table.whereabouts(of: node)

@@ -39,16 +39,16 @@ extension VaultFileSystem {
         let stored = try storedName(name, directory)
         let status = try directory.status(stored)
         if status.kind == .directory { throw .isDirectory }
-        guard let node = table.find(InodeKey(status)) else { return try directory.remove(stored) }
+        guard let node = table.find(InodeKey(status)) else { return try directory.remove(stored, status.kind) }
         let anchor = try pin(node, stored, directory)
         let alias = Alias(parent: parentNode, name: stored)
         if status.linkCount <= 1 {
-            try directory.remove(stored)
+            try directory.remove(stored, status.kind)
             table.remove(alias, from: node, anchor: anchor, isLast: true)
             closeIfIdle(node)
         } else {
             try changing.withLock { (_) throws(Errno) in
-                try directory.remove(stored)
+                try directory.remove(stored, status.kind)
                 table.remove(alias, from: node, anchor: anchor, isLast: false)
             }
         }
@@ -75,7 +75,9 @@ extension VaultFileSystem {
         let anchor = rule == .exchange ? nil : try replaced.map { (node) throws(Errno) in try pin(node, new.name, newDirectory) } ?? nil
         defer { if let replaced { closeIfIdle(replaced) } }
         try changing.withLock { (_) throws(Errno) in
-            try asErrno { () throws(SecureFileError) in try directory.rename(old.name, to: newDirectory, new.name, rule) }
+            try asErrno { () throws(SecureFileError) in
+                try directory.rename(old.name, to: newDirectory, new.name, rule, replacing: target?.kind)
+            }
             if let replaced {
                 let isLast = rule != .exchange && (target?.kind == .directory || target?.linkCount == 1)
                 if isLast { directories.remove(replaced.id) }

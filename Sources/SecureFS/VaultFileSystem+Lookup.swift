@@ -36,11 +36,7 @@ extension VaultFileSystem {
 
     /// The attributes of an inode whose backing status was just read.
     private func shown(_ status: FileStatus, _ node: Node, _ place: (VaultDirectory, StoredName)) throws(Errno) -> FileStatus {
-        if node.kind == .regular, table.with(node, { $0.isInUse }), let file = node.content.withLock({ $0?.file }) {
-            var status = status
-            status.size = file.size.rawValue
-            return status
-        }
+        if node.kind == .regular, table.with(node, { $0.isInUse }), let open = node.content.withLock({ $0 }) { return open.shown(status) }
         return try sized(status, node, place)
     }
 

@@ -27,6 +27,23 @@ extension OpenContent {
     /// After a change that came directly from a program: the time is the backing file system's.
     func forgetToldTime() { backing.told.withLock { $0 = ToldTime() } }
 
+    /// `status` of the backing file, as programs are to see it.
+    func shown(_ status: FileStatus) -> FileStatus {
+        var status = status
+        status.size = file.size.rawValue
+        if let time = backing.told.withLock({ $0.modified }) { status.modified = time }
+        return status
+    }
+
+    /// What the kernel says of its writes to an open file is only noted. The backing file gets it with the next flush, fsync or close, which it would
+    /// need again then for what was written meanwhile, and until then has about the same time by itself.
+    func noteTime(_ change: AttributeChange) -> Bool {
+        let now = FileTime(seconds: CurrentProcess.secondsSince1970, nanoseconds: 0)
+        guard users > 0, isWritable, let time = change.timeOfKernel, time.isAbout(now, nanoseconds: 60_000_000_000) else { return false }
+        backing.told.withLock { $0 = ToldTime(modified: time, isDisturbed: true) }
+        return true
+    }
+
     /// Sets the times of the backing file, as the kernel has said. Not while a late write puts back the time it found: that would be the one
     /// before this change.
     func setTimes(_ change: AttributeChange) throws(Errno) {
@@ -40,12 +57,21 @@ extension OpenContent {
         }
     }
 
-    /// What the kernel has said last holds again. Called when the kernel has sent what it holds of the file.
+    /// What the kernel has said last holds again. Called when the kernel has sent what it holds of the file; an fsync does the same by itself.
     func restoreToldTime() throws(Errno) {
         guard backing.told.withLock({ $0.isDisturbed && $0.modified != nil }) else { return }
         try file.excludingWrites { () throws(Errno) in
             let told = backing.told.withLock { $0 }
             if told.isDisturbed, let time = told.modified { try backing.restore(modified: time) }
         }
+    }
+}
+
+extension FileTime {
+    /// The same moment, but for so much.
+    func isAbout(_ other: FileTime, nanoseconds tolerance: Int64) -> Bool {
+        let (seconds, overflow) = other.seconds.subtractingReportingOverflow(seconds)
+        if overflow || seconds.magnitude > 1_000_000 { return false }
+        return abs(seconds * 1_000_000_000 + other.nanoseconds - nanoseconds) < tolerance
     }
 }

@@ -45,6 +45,18 @@ import Testing
         #expect(request(2).0.isBackground)  // FORGET
     }
 
+    @Test func leadIsKeptForQuickSyncsUntilOthersWait() {
+        let syncs = FuseSyncs()
+        #expect(!syncs.keepLead, "nothing is known yet")
+        syncs.note(nanoseconds: 200_000)
+        #expect(syncs.keepLead)
+        syncs.noteCrowd()
+        #expect((0..<64).allSatisfy { _ in !syncs.keepLead })
+        #expect(syncs.keepLead)
+        syncs.note(nanoseconds: 20_000_000)
+        #expect(!syncs.keepLead, "a slow disk")
+    }
+
     @Test func spinningEndsAndStopsWhenItIsInVain() {
         var spin = FuseSpin(limit: 1000)
         var spins = 0

@@ -98,6 +98,7 @@ extension AttributeChange {
         } else if bits & FUSE_SET_ATTR_MTIME != 0 {
             modified = .to(FileTime(raw.st_mtim))
         }
+        if bits & FUSE_SET_ATTR_CTIME != 0 { changed = FileTime(raw.st_ctim) }
         isOwnerConfirmed = bits & ~FUSE_SET_ATTR_FORCE == FUSE_SET_ATTR_CTIME
         isEmpty = bits & ~FUSE_SET_ATTR_FORCE == 0
         self.losesPrivileges = losesPrivileges

@@ -39,9 +39,7 @@ final class FuseLoop: @unchecked Sendable {
     private let workers = Mutex<[FuseWorker]>([])
     private let failure = Mutex<Errno?>(nil)
     private let onEnd: @Sendable () -> Void
-    /// The last fsync took less than ``quickSync`` nanoseconds.
-    private let syncsAreQuick = Atomic<Bool>(false)
-    private static let quickSync = 60_000
+    private let syncs = FuseSyncs()
 
     /// - Parameter onEnd: Called once, by a thread of the loop, when the mount has gone or the device has failed.
     init(
@@ -112,10 +110,13 @@ final class FuseLoop: @unchecked Sendable {
     private func lead(_ worker: FuseWorker, _ ticket: UInt64) {
         var spin = FuseSpin(limit: tuning.spinNanoseconds)
         var streak = 0
+        var hasSynced = false
         while state.leads(ticket) {
             switch take(worker) {
             case .request(let count):
                 worker.request = RawRequest(reading: worker.input, count: count)
+                if hasSynced, !worker.request.isBackground { syncs.noteCrowd() }
+                hasSynced = false
                 streak = spin.isLooking || worker.request.isBackground ? 0 : streak + 1
                 spin.found()
                 let isStreak = streak >= tuning.streakLimit
@@ -128,7 +129,9 @@ final class FuseLoop: @unchecked Sendable {
                 watch.begin(ticket)
                 process(worker, count)
                 watch.end(ticket)
+                hasSynced = worker.request.isSync
             case .empty:
+                hasSynced = false
                 if spin.goesOn() { continue }
                 watch.sleep()
                 device.sleep()
@@ -142,8 +145,8 @@ final class FuseLoop: @unchecked Sendable {
         }
     }
 
-    /// Whether the lead is passed on before the request. Where syncs take no time, to wake another thread would take most of it.
-    private func mayBeSlow(_ request: RawRequest) -> Bool { request.isSlow && !(request.isSync && syncsAreQuick.load(ordering: .relaxed)) }
+    /// Whether the lead is passed on before the request.
+    private func mayBeSlow(_ request: RawRequest) -> Bool { request.isSlow && !(request.isSync && syncs.keepLead) }
 
     /// Takes a request if there is one; the worker is busy until it has been processed.
     private func take(_ worker: FuseWorker) -> FuseDevice.Outcome {
@@ -167,7 +170,7 @@ final class FuseLoop: @unchecked Sendable {
         // Others may wait for what this one has done already, and it for them.
         if !worker.replies.isOpen { worker.replies.send(to: device) }
         defer {
-            if worker.request.isSync { syncsAreQuick.store(monotonicNanoseconds() - begin < Self.quickSync, ordering: .relaxed) }
+            if worker.request.isSync { syncs.note(nanoseconds: monotonicNanoseconds() - begin) }
             endRequest(worker)
         }
         if worker.request.opcode == FuseStatx.opcode { return FuseStatx.answer(worker.input, worker.request.unique, context, device) }

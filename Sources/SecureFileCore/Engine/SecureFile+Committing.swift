@@ -28,13 +28,18 @@ extension SecureFile {
     /// Everything that needs no barrier goes to the store.
     func flushLocked() throws(SecureFileError) {
         defer { updateRegistration() }
+        try flushContent()
+        try writeDirtyPages()
+    }
+
+    /// The same but for the pages of groups.
+    private func flushContent() throws(SecureFileError) {
         if form == .inline {
             if isInlineDirty, !isOwed || (backingLength == expectedBackingLength && extensionEpoch != epoch) { try writeInlinePage() }
             return
         }
         try writeFreshBlocks()
         if backingLength < expectedBackingLength { try setBackingLength(expectedBackingLength) }
-        try writeDirtyPages()
     }
 
     /// Writes the pending blocks that nobody is owed an older version of.
@@ -86,7 +91,8 @@ extension SecureFile {
     /// Syncs the store. Dirty pages are written first: what is noted of blocks since the last sync is true of the store then. Pending blocks stay.
     func syncStore(attributes: Bool) throws(SecureFileError) {
         try writeDirtyPages()
-        try restoreKeptTime()
+        // A sync of the content alone promises no times, a barrier neither.
+        if attributes { try restoreKeptTime() }
         do throws(Errno) {
             try store.synchronize(attributes: attributes)
         } catch {
@@ -154,7 +160,8 @@ extension SecureFile {
     func prepareCommit() throws(SecureFileError) {
         commit = nil
         if backingLength > expectedBackingLength { try settleEndBeforeCut() }
-        try flushLocked()
+        // Pages that name the batch's versions too are written once, with these.
+        if unfinished.isEmpty { try flushContent() } else { try flushLocked() }
         if form == .inline {
             guard isInlineDirty else { return }
             // The page needs its length before it is written; a shorter one is cut after the next sync.
@@ -162,7 +169,7 @@ extension SecureFile {
             commit = Commit(inline: true)
             return
         }
-        guard pendingCount > 0 else { return }
+        guard pendingCount > 0 else { return try writeDirtyPages() }
         try writeUnfinished()
         let states = pendingGroupsInOrder()
         if states.contains(where: { $0.changed($0.pending.bits, epoch) != 0 }) { try syncStore(attributes: false) }
@@ -172,7 +179,7 @@ extension SecureFile {
         do throws(SecureFileError) {
             try context.lanes.withLane { (lane) throws(SecureFileError) in for state in states { try sealPart(state, lane) } }
             for state in states { try writePage(state) }
-            if let header, header.isDirty { try writePage(header) }
+            try writeDirtyPages()
         } catch {
             abandonCommit()
             throw error

@@ -163,7 +163,7 @@ public final class SecureFile: @unchecked Sendable {
     public func flush() throws(SecureFileError) {
         try changing { () throws(SecureFileError) in
             if !hasLooseEnds { return }
-            try keepingModificationTime { () throws(SecureFileError) in try flushLocked() }
+            try keepingModificationTime(isInUse: true) { () throws(SecureFileError) in try flushLocked() }
         }
     }
 
@@ -179,7 +179,7 @@ public final class SecureFile: @unchecked Sendable {
     /// - Throws: The system's error. Then nothing is known to be durable that was not before; everything is still in memory or in the store.
     public func synchronize(attributes: Bool = true) throws(SecureFileError) {
         try changing { () throws(SecureFileError) in
-            try keepingModificationTime { () throws(SecureFileError) in try synchronizeLocked(attributes: attributes) }
+            try keepingModificationTime(isInUse: true) { () throws(SecureFileError) in try synchronizeLocked(attributes: attributes) }
         }
     }
 
@@ -236,7 +236,9 @@ extension SecureFile {
 
     /// Runs `body`; the backing file's time of modification is afterwards what it was, where the caller keeps times itself. A sync of the store
     /// makes it durable.
-    func keepingModificationTime(always: Bool = false, _ body: () throws(SecureFileError) -> Void) throws(SecureFileError) {
+    ///
+    /// - Parameter isInUse: Whoever uses the file closes it later: the store may give the time back then.
+    func keepingModificationTime(always: Bool = false, isInUse: Bool = false, _ body: () throws(SecureFileError) -> Void) throws(SecureFileError) {
         keptTime = try timeToKeep(always: always)
         hasTimeMoved = false
         defer { keptTime = nil }
@@ -244,7 +246,10 @@ extension SecureFile {
             try? restoreKeptTime()
             throw error
         }
-        try restoreKeptTime()
+        if !isInUse { return try restoreKeptTime() }
+        guard hasTimeMoved else { return }
+        if let time = keptTime { try onStore("could not set the times") { () throws(Errno) in try store.restoreLater(modified: time) } }
+        hasTimeMoved = false
     }
 
     func restoreKeptTime() throws(SecureFileError) {

@@ -21,6 +21,12 @@ public protocol ByteStore: AnyObject, Sendable {
     /// The file's time of last modification, to be given back after a write that is no modification (``restore(modified:)``); nil: not kept.
     func modificationTime() throws(Errno) -> FileTime?
     func restore(modified: FileTime) throws(Errno)
+    /// The same, which need not be true before the store is closed: for a store that has the time to be told in memory.
+    func restoreLater(modified: FileTime) throws(Errno)
+}
+
+extension ByteStore {
+    public func restoreLater(modified: FileTime) throws(Errno) { try restore(modified: modified) }
 }
 
 /// A backing file of the operating system.

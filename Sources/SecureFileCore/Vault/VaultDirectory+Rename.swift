@@ -5,8 +5,10 @@ extension VaultDirectory {
     /// A directory replaces one that is empty to the user, although the backing holds an id in it.
     /// - Throws: ``SecureFileError`` with the system's error as its cause: `.notEmpty`, `.exists` (with `.noReplace`), `.notDirectory`,
     ///   `.isDirectory`, `.noEntry`, `.invalidArgument` (into itself).
+    /// - Parameter kind: what the new name stands for, nil for nothing, where that is known.
     public func rename(
-        _ name: StoredName, to directory: VaultDirectory, _ newName: StoredName, _ rule: FileDescriptor.RenameRule = .replace
+        _ name: StoredName, to directory: VaultDirectory, _ newName: StoredName, _ rule: FileDescriptor.RenameRule = .replace,
+        replacing kind: FileKind? = .symlink
     ) throws(SecureFileError) {
         try explained("an entry cannot be renamed", path: name.path) { () throws(Errno) in
             try requireWritable()
@@ -14,16 +16,16 @@ extension VaultDirectory {
                 // Both names stay, and companions belong to names.
                 try descriptor.rename(name.entry, to: directory.descriptor, newName.entry, .exchange)
             } else {
-                try move(name, to: directory, newName, rule)
+                try move(name, to: directory, newName, rule, kind)
             }
         }
     }
 
     private func move(
-        _ name: StoredName, to directory: VaultDirectory, _ newName: StoredName, _ rule: FileDescriptor.RenameRule
+        _ name: StoredName, to directory: VaultDirectory, _ newName: StoredName, _ rule: FileDescriptor.RenameRule, _ replaced: FileKind?
     ) throws(Errno) {
         let payload: RawPath? = try exclusively(name, newName) { () throws(Errno) in
-            let payload = rule == .replace ? try? directory.linkPayload(of: newName) : nil
+            let payload = rule == .replace && replaced == .symlink ? try? directory.linkPayload(of: newName) : nil
             try directory.ensureCompanion(newName)
             do throws(Errno) {
                 try moveEntry(name, to: directory, newName, rule)

@@ -7,10 +7,13 @@ public final class VaultDirectory: Sendable {
     public let id: DirectoryID
     let codec: VaultCodec
     private let names: NameCodec
+    /// ``descriptor`` was opened as a path only.
+    let isPathOnly: Bool
 
     /// - Parameter id: what ``DirectoryIdentity`` read from `descriptor`, now or earlier.
-    init(_ descriptor: FileDescriptor, _ id: DirectoryID, _ codec: VaultCodec) throws(SecureFileError) {
+    init(_ descriptor: FileDescriptor, _ id: DirectoryID, _ codec: VaultCodec, isPathOnly: Bool = false) throws(SecureFileError) {
         self.descriptor = descriptor
+        self.isPathOnly = isPathOnly
         self.id = id
         self.codec = codec
         do { names = try NameCodec(codec.names, id) } catch { throw SecureFileError(error, "a directory's names cannot be read") }
@@ -21,6 +24,7 @@ public final class VaultDirectory: Sendable {
 
     private init(_ descriptor: FileDescriptor, _ other: VaultDirectory) {
         self.descriptor = descriptor
+        isPathOnly = true
         id = other.id
         codec = other.codec
         names = other.names
@@ -116,18 +120,24 @@ public final class VaultDirectory: Sendable {
     ///
     /// - Throws: ``SecureFileError``: with the cause `.notDirectory` for anything else; `.damaged` where its id is lost; `.notFound`.
     public func openDirectory(_ name: StoredName) throws(SecureFileError) -> VaultDirectory {
-        let opened = try explained("a directory cannot be opened", path: name.path) { () throws(Errno) in try openBacking(name.entry) }
-        return try VaultDirectory(opened, DirectoryIdentity.read(opened, codec, path: name.path), codec)
+        let (opened, isPathOnly) = try explained("a directory cannot be opened", path: name.path) { () throws(Errno) in try openBacking(name.entry) }
+        return try VaultDirectory(opened, DirectoryIdentity.read(opened, codec, path: name.path), codec, isPathOnly: isPathOnly)
     }
 
-    private func openBacking(_ entry: RawPath) throws(Errno) -> FileDescriptor {
+    private func openBacking(_ entry: RawPath) throws(Errno) -> (descriptor: FileDescriptor, isPathOnly: Bool) {
         do throws(Errno) {
-            return try descriptor.open(entry, [.readOnly, .directory, .noFollow])
+            return (try descriptor.open(entry, [.readOnly, .directory, .noFollow]), false)
         } catch {
             // Without the right to list it, a directory can still be passed through.
             guard error == .accessDenied else { throw error }
-            return try descriptor.open(entry, [.pathOnly, .directory, .noFollow])
+            return (try descriptor.open(entry, [.pathOnly, .directory, .noFollow]), true)
         }
+    }
+
+    /// What the directory's id file holds.
+    func encodedID() throws(Errno) -> [UInt8] {
+        let key = try codec.directoryKeyOrErrno()
+        do { return try DirectoryIdentity.encode(id, key) } catch { throw .inputOutput }
     }
 
     /// Opens the backing file of a regular file.

@@ -123,6 +123,18 @@ import Testing
         try root.removeDirectory(root.stored("a"))
     }
 
+    @Test func aKnownDirectoryIsRemovedAsAnyOther() throws {
+        let full = try directory("full")
+        let stored = try full.stored("x")
+        _ = try full.createFile(stored, permissions: 0o644)
+        #expect(failureErrno { try root.removeDirectory(root.stored("full"), full) } == .notEmpty)
+        #expect(try root.openDirectory(root.stored("full")).names() == text(["x"]), "it has its id still")
+        try full.remove(stored, .regular)
+        try root.removeDirectory(root.stored("full"), full)
+        #expect(failureErrno { _ = try root.openDirectory(root.stored("full")) } == .noEntry)
+        #expect(try backing().isEmpty, "no leftovers")
+    }
+
     @Test func filesAreExclusive() throws {
         _ = try file("x")
         #expect(failureErrno { _ = try file("x") } == .exists)

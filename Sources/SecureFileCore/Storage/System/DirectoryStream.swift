@@ -17,12 +17,8 @@ public final class DirectoryStream: @unchecked Sendable {
     /// Reads the directory `descriptor` from its beginning, through a descriptor of its own.
     public init(_ descriptor: FileDescriptor) throws(Errno) {
         let own = try descriptor.open(RawPath("."), [.readOnly, .directory])
-        let copy: Int32 = try retrying { dup(own.rawValue) }
-        guard let opened = unsafe fdopendir(copy) else {
-            let error = Errno.last
-            _ = Glibc.close(copy)
-            throw error
-        }
+        guard let opened = unsafe fdopendir(own.rawValue) else { throw Errno.last }
+        own.release()
         unsafe stream = opened
     }
 

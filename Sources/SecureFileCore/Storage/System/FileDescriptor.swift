@@ -20,6 +20,9 @@ public final class FileDescriptor: Sendable {
         if Glibc.close(rawValue) != 0, Errno.last != .interrupted { throw Errno.last }
     }
 
+    /// The descriptor belongs to somebody else from now on, who closes it.
+    func release() { isOpen.store(false, ordering: .relaxed) }
+
     /// How to open: the flags of open(2); close-on-exec is always added.
     public struct OpenMode: OptionSet, Sendable {
         public let rawValue: Int32
