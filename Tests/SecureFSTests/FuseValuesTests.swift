@@ -82,3 +82,24 @@ import Testing
         #expect(Errno(SecureFileError(.readOnly, "x")) == .readOnly)
     }
 }
+
+/// The memory a thread of the loop works in.
+@Suite struct FuseWorkerTests {
+    @Test func whatWasUsedIsWiped() {
+        let worker = FuseWorker()
+        for (used, room) in [(100, 50), (5000, 4096), (FuseWorker.inputBytes, FuseWorker.largestData), (1, 1)] {
+            worker.noteInput(used)
+            let output = worker.output(atLeast: room)
+            for offset in [0, used - 1] { worker.input[offset] = 1 }
+            for offset in [0, room - 1] { output[offset] = 1 }
+            // A shorter request after it does not shorten what is wiped.
+            worker.noteInput(1)
+            _ = worker.output(atLeast: 1)
+            worker.wipe()
+            #expect(worker.input[0] == 0 && worker.input[used - 1] == 0)
+            #expect(output[0] == 0 && output[room - 1] == 0)
+        }
+        // What does not fit is a buffer of its own, wiped when it goes.
+        #expect(worker.output(atLeast: FuseWorker.largestData + 1).count == FuseWorker.largestData + 1)
+    }
+}

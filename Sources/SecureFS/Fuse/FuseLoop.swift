@@ -153,7 +153,10 @@ final class FuseLoop: @unchecked Sendable {
         // With replies in hand it is busy already.
         if worker.replies.isEmpty { worker.beBusy() }
         let outcome = device.read(into: worker.input)
-        if case .request = outcome { return outcome }
+        if case .request(let count) = outcome {
+            worker.noteInput(count)
+            return outcome
+        }
         worker.replies.send(to: device)
         worker.beIdle()
         return outcome

@@ -11,7 +11,7 @@ final class FuseSyncs: Sendable {
     private let crowded = Atomic<Int>(0)
     var keepLead: Bool {
         guard areQuick.load(ordering: .relaxed) else { return false }
-        if crowded.load(ordering: .relaxed) == 0 { return true }
+        if crowded.load(ordering: .relaxed) <= 0 { return true }
         crowded.subtract(1, ordering: .relaxed)
         return false
     }

@@ -15,6 +15,8 @@ final class FuseWorker: @unchecked Sendable {
         return PageBuffer(uninitialized: FuseWorker.largestData)
     }()
     private var hasOutput = false
+    /// How much of each buffer was used since it was wiped.
+    private var (inputUsed, outputUsed) = (0, 0)
     /// The thread is at work on a request, or whoever wipes has the buffers.
     private let busy = Atomic<Bool>(false)
     /// What libfuse 3.14 does not pass on of the request in hand.
@@ -36,13 +38,21 @@ final class FuseWorker: @unchecked Sendable {
         beIdle()
     }
 
+    /// The device has put `count` bytes into ``input``.
+    func noteInput(_ count: Int) { inputUsed = max(inputUsed, count) }
+
     /// Leaves nothing of earlier requests in the buffers.
     func wipe() {
-        input.zero(0..<input.count)
-        if hasOutput { output.zero(0..<output.count) }
+        input.zero(0..<inputUsed)
+        if hasOutput { output.zero(0..<outputUsed) }
+        (inputUsed, outputUsed) = (0, 0)
     }
 
-    func output(atLeast count: Int) -> PageBuffer { count <= output.count ? output : PageBuffer(uninitialized: count) }
+    func output(atLeast count: Int) -> PageBuffer {
+        guard count <= output.count else { return PageBuffer(uninitialized: count) }
+        outputUsed = max(outputUsed, count)
+        return output
+    }
 }
 
 /// The parts of a request that are read before libfuse sees it. See /usr/include/linux/fuse.h.
