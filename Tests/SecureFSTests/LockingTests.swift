@@ -57,8 +57,9 @@ import Testing
         mount.locker.attach(caches)
         try mount.locker.lock(discardingUnwritten: false)
         #expect(mount.locker.isLocked)
-        // Four quiet rounds after the last write; the content is forgotten only in rounds in which nothing came.
-        let expected = "sync wait attributes sync sync content sync content sync sync content sync content sync content sync content entries file wipe"
+        // Eight quiet rounds after the last write; the content is forgotten only in rounds in which nothing came.
+        let quiet = String(repeating: "sync content ", count: 8)
+        let expected = "sync wait attributes sync sync content sync content sync \(quiet)entries file wipe"
         #expect(caches.list.joined(separator: " ") == expected)
         #expect(throws: Errno.noKey) { try Mount.write("late", to: node, at: 0, mount.gated) }
         #expect(throws: Errno.noKey) { try mount.gated.lookup(Array("file".utf8), in: .root) }

@@ -14,7 +14,7 @@ package final class MountLocker: Sendable {
     private let transition = Mutex<Void>(())
     private static let rounds = 200
     /// So often nothing may come in, one after the other, before it counts as all.
-    private static let quietRounds = 4
+    private static let quietRounds = 8
 
     init(_ gate: LockGate, _ fileSystem: StoreDirectoryFileSystem, _ log: MountLog) {
         self.gate = gate
