@@ -63,6 +63,7 @@ extension ContentContext {
             }
             lanes.removeAll()
             pages.removeAll()
+            buffers.removeAll()
             keyed.withLock { keyed in
                 keyed.contentKey = nil
                 keyed.isGoing = false

@@ -16,6 +16,8 @@ public final class ContentContext: Sendable {
         public var writesNewDataAtOnce = false
         /// Who takes part in large reads and in large writes of new data. Not for a caller with threads of its own for each core.
         package var crew: Crew?
+        /// Nanoseconds that a barrier is taken to cost, for tests that are to be the same each time. Nil: what the last one took.
+        package var assumedBarrierTime: Int?
         public init() {}
     }
 
@@ -27,6 +29,7 @@ public final class ContentContext: Sendable {
     package let options: Options
     let lanes = LanePool()
     let pages = PagePool()
+    let buffers = BufferPool()
     /// Takes a line about something that was accepted leniently, or failed in the background; never a name or content of the user.
     let log: @Sendable (String) -> Void
 
@@ -87,6 +90,7 @@ public final class ContentContext: Sendable {
     /// Gives half of the idle memory back to the system; says whether there is more. For a caller that has had nothing to do for a while.
     public func trimMemory() -> Bool {
         let more = pages.trim()
+        buffers.removeAll()
         if !more {
             PageStock.shared.removeAll()
             SystemMemory.trim()

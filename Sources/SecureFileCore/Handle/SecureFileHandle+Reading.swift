@@ -40,12 +40,14 @@ extension SecureFileHandle {
     ///
     /// - Returns: The bytes read: as many as the buffer has, fewer only at the end of the file, 0 at or past it.
     /// - Throws: as ``read(upToCount:)``. The buffer holds nothing of meaning then, and nothing unverified.
-    public func read(into buffer: PageBuffer, at offset: UInt64) throws(SecureFileError) -> Int {
+    public func read(into buffer: PageBuffer, at offset: UInt64) throws(SecureFileError) -> Int { try read(into: buffer, buffer.count, at: offset) }
+
+    private func read(into buffer: PageBuffer, _ count: Int, at offset: UInt64) throws(SecureFileError) -> Int {
         try requireOpen()
         try requireReading()
         do throws(SecureFileError) {
             return try content.reading { file throws(SecureFileError) in
-                try file.read(at: ByteOffset(Int64(clamping: offset)), count: buffer.count, into: buffer)
+                try file.read(at: ByteOffset(Int64(clamping: offset)), count: count, into: buffer)
             }
         } catch { throw services.refined(error) }
     }
@@ -56,8 +58,9 @@ extension SecureFileHandle {
     /// - Throws: as ``read(upToCount:)``; `span` is not touched then.
     public func read(into span: inout MutableSpan<UInt8>, at offset: UInt64) throws(SecureFileError) -> Int {
         if span.isEmpty { return 0 }
-        let buffer = PageBuffer(uninitialized: span.count)
-        let got = try read(into: buffer, at: offset)
+        let buffer = content.context.buffers.take(span.count)
+        defer { content.context.buffers.giveBack(buffer) }
+        let got = try read(into: buffer, span.count, at: offset)
         buffer.copy(0..<got, to: &span)
         return got
     }
@@ -72,8 +75,8 @@ extension SecureFileHandle {
             let available = try file.knownSize().rawValue - offset
             let wanted = Int(min(Int64(count), max(0, available)))
             if wanted == 0 { return Data() }
-            let buffer = PageBuffer(uninitialized: wanted)
-            return buffer.data(count: try file.read(at: ByteOffset(offset), count: wanted, into: buffer))
+            let buffer = content.context.buffers.take(wanted)
+            return buffer.data(count: try file.read(at: ByteOffset(offset), count: wanted, into: buffer), from: content.context.buffers)
         }
     }
 }

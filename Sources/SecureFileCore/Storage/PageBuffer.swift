@@ -120,12 +120,15 @@ public final class PageBuffer: @unchecked Sendable {
         return try body(span)
     }
 
-    /// The first `count` bytes as `Data`. More than a page is not copied: the buffer becomes its memory, and is wiped when it goes. The caller
-    /// gives the buffer up.
-    func data(count: Int) -> Data {
+    /// The first `count` bytes as `Data`. More than a page is not copied: the buffer becomes its memory, and goes back to `pool` after that. The
+    /// caller gives the buffer up.
+    func data(count: Int, from pool: BufferPool) -> Data {
         check(0..<count)
-        if count <= 4096 { return unsafe Data(bytes: base, count: count) }
-        return unsafe Data(bytesNoCopy: base, count: count, deallocator: .custom { _, _ in withExtendedLifetime(self) {} })
+        if count <= 4096 {
+            defer { pool.giveBack(self) }
+            return unsafe Data(bytes: base, count: count)
+        }
+        return unsafe Data(bytesNoCopy: base, count: count, deallocator: .custom { _, _ in pool.giveBack(self) })
     }
 
     /// Copies the bytes `range` to the front of `target`, which has room for them.
