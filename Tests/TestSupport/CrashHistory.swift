@@ -58,6 +58,7 @@ public struct CrashHistory {
         options.pendingLimitPerFile = generator.pick([0, 8192, 64 << 20, 64 << 20])
         options.cachedGroupsPerFile = generator.pick([0, 1, 2048])
         options.crew = generator.pick([nil, TestVault.patientCrew])
+        options.assumedBarrierTime = generator.pick([0, .max])
         trace.append("session \(session)\(isStandalone ? ", outside of a vault" : "")")
         let store = CrashingByteStore(image)
         if generator.once(in: 3) { store.powerOff(after: generator.number(0..<40)) }

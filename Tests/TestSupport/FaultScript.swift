@@ -37,6 +37,7 @@ public struct FaultScript: Sendable {
         options.cachedGroupsPerFile = atOnce ? 2048 : 0
         options.keepsModificationTimes = atOnce
         options.crew = usesCrew ? TestVault.patientCrew : nil
+        options.assumedBarrierTime = atOnce ? 0 : .max
         let isReopened = past != .nothingOwed && past != .sameInstance
         let prepared = isReopened ? try script.prepare(past: past, cipher: cipher, options: options) : nil
         let crashing = prepared?.store ?? CrashingByteStore()

@@ -31,6 +31,7 @@ public struct ModelHistory {
         options.writesNewDataAtOnce = generator.once(in: 2)
         options.keepsModificationTimes = generator.once(in: 4)
         options.crew = generator.pick([nil, nil, TestVault.patientCrew, TestVault.crew])
+        options.assumedBarrierTime = generator.pick([0, .max])
         self.options = options
         isStandalone = generator.once(in: 3)
         context = isStandalone

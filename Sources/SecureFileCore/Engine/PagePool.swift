@@ -14,18 +14,20 @@ final class PagePool: Sendable {
     private let few = 256
 
     /// A page whose content is of no meaning.
-    func take() -> PageBuffer {
-        pages.withLock { pages in
-            if let page = pages.free.popLast() { return page }
-            if pages.made >= few, let slab = PageSlab() {
-                pages.free.reserveCapacity(PageSlab.pageCount)
-                for index in (1..<PageSlab.pageCount).reversed() { pages.free.append(PageBuffer(slab, page: index)) }
-                pages.made += PageSlab.pageCount
-                return PageBuffer(slab, page: 0)
-            }
-            pages.made += 1
-            return PageBuffer(uninitialized: ContentGeometry.blockSize)
+    func take() -> PageBuffer { pages.withLock { take(&$0) } }
+
+    func take(_ count: Int) -> [PageBuffer] { pages.withLock { pages in (0..<count).map { _ in take(&pages) } } }
+
+    private func take(_ pages: inout Pages) -> PageBuffer {
+        if let page = pages.free.popLast() { return page }
+        if pages.made >= few, let slab = PageSlab() {
+            pages.free.reserveCapacity(PageSlab.pageCount)
+            for index in (1..<PageSlab.pageCount).reversed() { pages.free.append(PageBuffer(slab, page: index)) }
+            pages.made += PageSlab.pageCount
+            return PageBuffer(slab, page: 0)
         }
+        pages.made += 1
+        return PageBuffer(uninitialized: ContentGeometry.blockSize)
     }
 
     /// Takes back a page nobody uses any more. One that may still hold plaintext is wiped.

@@ -93,8 +93,10 @@ extension SecureFile {
         try writeDirtyPages()
         // A sync of the content alone promises no times, a barrier neither.
         if attributes { try restoreKeptTime() }
+        let begin = monotonicNanoseconds()
         do throws(Errno) {
             try store.synchronize(attributes: attributes)
+            barrierTime = monotonicNanoseconds() - begin
         } catch {
             context.noteFailure()
             throw failure(error, "could not sync")
@@ -235,16 +237,8 @@ extension SecureFile {
         let place = ContentGeometry.dataPage(of: state.index.block(first))
         let count = run.nonzeroBitCount
         if count == 1 { return try writeToStore(only.buffer, 0..<only.length, at: place) }
-        try context.lanes.withLane { (lane) throws(SecureFileError) in
-            let staging = lane.staging(atLeast: count * ContentGeometry.blockSize)
-            var used = 0
-            for index in first..<first + count {
-                guard let held = state.pending[index] else { return }
-                staging.copy(0..<held.length, of: held.buffer, to: used)
-                used += held.length
-            }
-            try writeToStore(staging, 0..<used, at: place)
-        }
+        let held = (first..<first + count).compactMap { state.pending[$0] }
+        try writeToStore(held.map(\.buffer), held.reduce(0) { $0 + $1.length }, at: place)
     }
 
     /// Blocks whose new version may have been written in part: the entries with both versions stay, and the sealed versions are kept until

@@ -140,6 +140,14 @@ extension SecureFile {
         try noteWrite(range.count, at: offset, failure)
     }
 
+    /// The same for the first `count` bytes of pages behind each other.
+    func writeToStore(_ pages: [PageBuffer], _ count: Int, at offset: BackingOffset) throws(SecureFileError) {
+        (hasUnsyncedWrites, hasTimeMoved) = (true, true)
+        var failure: Errno?
+        do throws(Errno) { try store.write(pages, count, at: offset) } catch { failure = error }
+        try noteWrite(count, at: offset, failure)
+    }
+
     /// What follows from a write of `count` bytes to the store, or from its failure.
     ///
     /// - Throws: the failure.

@@ -63,7 +63,7 @@ extension SecureFile {
         giveBack(held)
     }
 
-    private func giveBack(_ held: PendingBlock) { context.pages.giveBack(held.buffer, holdsPlaintext: !held.isSealed) }
+    func giveBack(_ held: PendingBlock) { context.pages.giveBack(held.buffer, holdsPlaintext: !held.isSealed) }
 
     /// Forgets what is held of `blocks`: it is not to be written any more.
     func releasePending(_ blocks: Range<BlockIndex>) {

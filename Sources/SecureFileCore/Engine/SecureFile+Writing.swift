@@ -110,8 +110,21 @@ extension SecureFile {
         let end = offset + ByteCount(Int64(range.count))
         var position = offset
         var state = try groupForChange(offset.block.group, existing: existing)
+        var alone = 0
         while position < end {
             let block = position.block
+            if alone == 0, position.offsetInBlock == 0 {
+                let at = range.lowerBound + Int((position - offset).rawValue)
+                let together = try writeTogether(block, before: end.block, source, from: at, &run, &done, existing: existing)
+                if together.written > 0 {
+                    position = position + ByteCount(Int64(together.written * ContentGeometry.blockSize))
+                    done = position
+                    if let failure = together.failure { throw failure }
+                    continue
+                }
+                alone = together.alone
+            }
+            alone = max(0, alone - 1)
             let from = position.offsetInBlock
             let here = min(ContentGeometry.blockSize - from, Int((end - position).rawValue))
             let at = range.lowerBound + Int((position - offset).rawValue)
@@ -147,14 +160,15 @@ extension SecureFile {
         isTailUnchecked = true
     }
 
+    /// Whether something that is owed may lie in the data page of a block.
+    func isOwed(_ index: Int, in state: GroupState) -> Bool {
+        isOwed && (state.isDropped(index, epoch) || !(state.page.newestSlot(index).isEmpty || state.isFresh(index, epoch)))
+    }
+
     /// Whether a new version of the whole block may go to its data page now: nothing that is owed lies there. FORMAT section 9.
     func mayWriteAtOnce(_ block: BlockIndex, _ state: GroupState) throws(SecureFileError) -> Bool {
         if !isOwed { return true }
-        let index = block.indexInGroup
-        if state.isDropped(index, epoch) { return false }
-        if !state.page.newestSlot(index).isEmpty {
-            guard state.isFresh(index, epoch) else { return false }
-        }
+        if isOwed(block.indexInGroup, in: state) { return false }
         // Page 0 carries the session itself: a change in its group comes with the stamp or not at all.
         guard let foreignSize, block.group != .zero else { return true }
         if foreignSize.rawValue == .max {

@@ -44,6 +44,8 @@ public final class SecureFile: @unchecked Sendable {
 
     /// Number of syncs so far.
     var epoch: UInt64 = 0
+    /// Nanoseconds that the last sync took.
+    var barrierTime: Int?
     /// Some version of this content may be promised to survive: it was there when opened, or synced since.
     var isOwed = false
     /// As long as the durable page 0 may name another, ended session: the size it records. FORMAT section 8.2.

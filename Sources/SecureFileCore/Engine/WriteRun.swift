@@ -11,11 +11,6 @@ struct WriteRun {
     var before: [(state: GroupState, block: BlockIndex, entry: MetadataPage.Entry)] = []
     /// Metadata pages inside the run: sealed last, when all entries are known.
     var pages: [(state: GroupState, offset: Int)] = []
-    /// How many of them are sealed.
-    var sealedPages = 0
-    /// The groups that a helper writes while the next are sealed, and where in the staging buffer they end.
-    var parts: [PartWrite] = []
-    var handedOver = 0
 
     /// A run for about `bytes` of plaintext; one that does not fit is finished early.
     init(_ lane: AEADLane, expecting bytes: Int) {
@@ -38,8 +33,7 @@ struct WriteRun {
 
     /// Forgets what it holds.
     mutating func clear() {
-        (used, sealedPages, handedOver) = (0, 0, 0)
-        parts.removeAll(keepingCapacity: true)
+        used = 0
         before.removeAll(keepingCapacity: true)
         pages.removeAll(keepingCapacity: true)
     }
@@ -52,7 +46,6 @@ extension SecureFile {
     ) throws(SecureFileError) {
         if run.isEmpty { run.start = WriteRun.start(of: block) }
         let index = block.indexInGroup
-        if index == 0, !run.isEmpty, let crew = context.options.crew { try handOver(&run, crew) }
         if index == 0 {
             run.pages.append((state, run.used))
             run.used += ContentGeometry.blockSize
@@ -68,22 +61,11 @@ extension SecureFile {
         run.used += range.count
     }
 
-    /// Has a helper write what the run holds: whole groups at its end.
-    private func handOver(_ run: inout WriteRun, _ crew: Crew) throws(SecureFileError) {
-        // Until page 0 has this session for certain a sync may be due in the middle of a run.
-        if foreignSize != nil { return }
-        try sealPages(&run)
-        (hasUnsyncedWrites, hasTimeMoved) = (true, true)
-        run.parts.append(PartWrite(store, run.staging, run.handedOver..<run.used, at: run.start + run.handedOver, crew))
-        run.handedOver = run.used
-    }
-
-    private func sealPages(_ run: inout WriteRun) throws(SecureFileError) {
-        for (state, offset) in run.pages[run.sealedPages...] {
+    func sealPages(_ run: inout WriteRun) throws(SecureFileError) {
+        for (state, offset) in run.pages {
             try sealPage(state, run.lane)
             run.staging.copy(0..<ContentGeometry.blockSize, of: state.page.buffer, to: offset)
         }
-        run.sealedPages = run.pages.count
     }
 
     /// Writes the run.
@@ -91,33 +73,24 @@ extension SecureFile {
         if run.isEmpty { return }
         do throws(SecureFileError) {
             try sealPages(&run)
-            try writeToStore(run.staging, run.handedOver..<run.used, at: run.start + run.handedOver)
-            try waitForParts(run)
+            try writeToStore(run.staging, 0..<run.used, at: run.start)
         } catch {
             keepReplaced(run)
             abandon(&run)
             throw error
         }
+        noteWritten(&run)
+    }
+
+    /// What follows from all of a run being in the store.
+    func noteWritten(_ run: inout WriteRun) {
         for (state, block, _) in run.before { state.noteWritten(1 << UInt64(block.indexInGroup), fresh: true, epoch) }
         for (state, _) in run.pages { notePageWritten(state) }
         run.clear()
     }
 
-    /// - Throws: the first part's error.
-    private func waitForParts(_ run: WriteRun) throws(SecureFileError) {
-        var failure: SecureFileError?
-        for part in run.parts {
-            do throws(SecureFileError) { try noteWrite(part.range.count, at: part.offset, part.wait()) } catch { failure = failure ?? error }
-        }
-        if let failure { throw failure }
-    }
-
     /// Takes back what was added to a run and not written.
     func abandon(_ run: inout WriteRun) {
-        if !run.parts.isEmpty {
-            try? waitForParts(run)
-            keepReplaced(run)
-        }
         for (state, block, entry) in run.before.reversed() {
             state.page.setEntry(block.indexInGroup, entry)
             // A sync in between may have written the page.
@@ -127,7 +100,7 @@ extension SecureFile {
     }
 
     /// Where a run that could not be written may have overwritten versions in part, the new ones are kept in memory.
-    private func keepReplaced(_ run: WriteRun) {
+    func keepReplaced(_ run: WriteRun) {
         for (state, block, entry) in run.before where !entry.isHole && !state.pending.has(block.indexInGroup) {
             let index = block.indexInGroup
             let slot = state.page.newestSlot(index)

@@ -8,6 +8,8 @@ public protocol ByteStore: AnyObject, Sendable {
     func read(at offset: BackingOffset, into buffer: PageBuffer, _ range: Range<Int>) throws(Errno) -> Int
     /// Writes the bytes `range` of `buffer` at `offset`, all of them, or throws; then any part of them may have been written.
     func write(_ buffer: PageBuffer, _ range: Range<Int>, at offset: BackingOffset) throws(Errno)
+    /// The same for the first `count` bytes of several pages of 4096, all full but the last.
+    func write(_ pages: [PageBuffer], _ count: Int, at offset: BackingOffset) throws(Errno)
     /// Cuts the file, or lengthens it by a hole.
     func setLength(_ length: Int64) throws(Errno)
     /// Everything written and the length are on the disk when this returns; with `attributes`, owner, mode and times too.
@@ -29,6 +31,17 @@ extension ByteStore {
     public func restoreLater(modified: FileTime) throws(Errno) { try restore(modified: modified) }
 }
 
+extension ByteStore {
+    public func write(_ pages: [PageBuffer], _ count: Int, at offset: BackingOffset) throws(Errno) {
+        let whole = PageBuffer(uninitialized: count)
+        for (number, page) in pages.enumerated() {
+            let start = number * page.count
+            whole.copy(0..<min(page.count, count - start), of: page, to: start)
+        }
+        try write(whole, 0..<count, at: offset)
+    }
+}
+
 /// A backing file of the operating system.
 public final class PosixByteStore: ByteStore {
     public let descriptor: FileDescriptor
@@ -43,6 +56,10 @@ public final class PosixByteStore: ByteStore {
 
     public func write(_ buffer: PageBuffer, _ range: Range<Int>, at offset: BackingOffset) throws(Errno) {
         try descriptor.write(buffer, range, at: offset.rawValue)
+    }
+
+    public func write(_ pages: [PageBuffer], _ count: Int, at offset: BackingOffset) throws(Errno) {
+        try descriptor.write(pages, count, at: offset.rawValue)
     }
 
     public func setLength(_ length: Int64) throws(Errno) { try descriptor.setLength(length) }

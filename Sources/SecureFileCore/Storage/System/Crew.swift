@@ -48,6 +48,9 @@ package final class Crew: Sendable {
         }
     }
 
+    /// How many can work at once.
+    package var size: Int { helpers + 1 }
+
     package init(helpers: Int, smallest: Int = 1 << 19) {
         self.helpers = helpers
         self.smallest = smallest
@@ -61,15 +64,8 @@ package final class Crew: Sendable {
         finish(job)
     }
 
-    /// Has `body` called by a helper, soon; by ``finish(_:)`` if none has begun until then.
-    package func begin(_ body: @escaping @Sendable () -> Void) -> Job {
-        let job = Job(1) { _ in body() }
-        if helpers > 0 { post(job, wanting: 1) }
-        return job
-    }
-
     /// Returns when all of the work is done.
-    package func finish(_ job: Job) {
+    private func finish(_ job: Job) {
         job.work()
         // A part that has been begun is mostly some tens of microseconds from its end: giving up the core at once would cost more. But it may
         // wait for the disk, or its helper for a core.

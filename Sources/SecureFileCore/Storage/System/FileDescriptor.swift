@@ -104,6 +104,29 @@ public final class FileDescriptor: Sendable {
         }
     }
 
+    /// Writes the first `count` bytes of several pages behind each other at `offset`, all of them or throws. The corresponding C function is `pwritev`.
+    func write(_ pages: [PageBuffer], _ count: Int, at offset: Int64) throws(Errno) {
+        precondition(pages.count <= Int(UIO_MAXIOV))
+        let put: Int = try retrying {
+            unsafe withUnsafeTemporaryAllocation(of: iovec.self, capacity: pages.count) { vector in
+                var left = count
+                for (number, page) in pages.enumerated() {
+                    let length = min(left, page.count)
+                    unsafe page.withPointer(0..<length) { unsafe vector[number] = iovec(iov_base: $0.baseAddress, iov_len: length) }
+                    left -= length
+                }
+                return withExtendedLifetime(pages) { unsafe pwritev(rawValue, vector.baseAddress, Int32(pages.count), off_t(offset)) }
+            }
+        }
+        // In part, as at a limit of size: page by page, which gives the error.
+        var start = 0
+        for page in pages where start < count {
+            let end = min(start + page.count, count)
+            if end > put { try write(page, max(0, put - start)..<end - start, at: offset + Int64(max(start, put))) }
+            start = end
+        }
+    }
+
     /// The whole content of a small file, at most `limit` bytes; `.fileTooLarge` beyond.
     public func readAll(limit: Int) throws(Errno) -> [UInt8] {
         let buffer = PageBuffer(count: limit + 1)
