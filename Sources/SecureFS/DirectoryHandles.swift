@@ -9,6 +9,11 @@ final class DirectoryHandles: Sendable {
     }
     private let state = Mutex(State())
 
+    /// A directory that is open here takes two descriptors. Beyond so many, one is opened when it is read: programs that hold thousands open
+    /// do so to come back to them, not to read them.
+    private static let crowd = 1024
+    var isCrowded: Bool { state.withLock { $0.open.count >= DirectoryHandles.crowd } }
+
     func add(_ handle: DirectoryHandle) -> HandleID {
         state.withLock { state in
             let id = HandleID(rawValue: state.next)
@@ -27,9 +32,9 @@ final class DirectoryHandles: Sendable {
     func forgetNames() {
         for handle in state.withLock({ Array($0.open.values) }) {
             handle.reading.withLock { reading in
-                guard reading.left != nil else { return }
+                guard reading.left != nil, case .open(_, let stream) = reading.place else { return }
                 reading.left = nil
-                reading.stream?.seek(to: reading.position)
+                stream.seek(to: reading.position)
             }
         }
     }
@@ -42,20 +47,23 @@ final class DirectoryHandles: Sendable {
 
 /// One of them. The kernel asks one question at a time of an open directory, but not of all its descriptors: the lock makes sure.
 final class DirectoryHandle: Sendable {
-    let directory: VaultDirectory
     let reading: Mutex<Reading>
 
+    enum Place: Sendable {
+        case open(VaultDirectory, VaultDirectoryStream)
+        /// Not read yet, and not opened before.
+        case unopened
+        /// Empty.
+        case removed
+    }
+
     struct Reading: Sendable {
-        /// Nil for a directory that has been removed: it is empty.
-        var stream: VaultDirectoryStream?
+        var place: Place
         /// Where the stream stands.
         var position = 0
         /// An entry that was read but did not fit into the last reply.
         var left: VaultDirectoryStream.Entry?
     }
 
-    init(_ directory: VaultDirectory, _ stream: VaultDirectoryStream?) {
-        self.directory = directory
-        reading = Mutex(Reading(stream: stream))
-    }
+    init(_ place: Place) { reading = Mutex(Reading(place: place)) }
 }

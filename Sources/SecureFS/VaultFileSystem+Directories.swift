@@ -35,17 +35,29 @@ extension VaultFileSystem {
 
     package func openDirectory(_ id: NodeID) throws(Errno) -> HandleID {
         let node = try table.node(id)
-        if table.whereabouts(of: node).isDeleted { return streams.add(DirectoryHandle(vault.root, nil)) }
+        guard streams.isCrowded, !table.whereabouts(of: node).isDeleted else { return streams.add(DirectoryHandle(try place(of: node))) }
+        // What is wrong with it is said now.
+        _ = try directory(of: node)
+        return streams.add(DirectoryHandle(.unopened))
+    }
+
+    /// A directory to be read.
+    private func place(of node: Node) throws(Errno) -> DirectoryHandle.Place {
+        if table.whereabouts(of: node).isDeleted { return .removed }
         let directory = try directory(of: node)
-        return streams.add(DirectoryHandle(directory, try asErrno { () throws(SecureFileError) in try directory.entries() }))
+        return .open(directory, try asErrno { () throws(SecureFileError) in try directory.entries() })
     }
 
     package func releaseDirectory(_ node: NodeID, _ handle: HandleID) { streams.remove(handle) }
 
     package func synchronizeDirectory(_ node: NodeID, _ handle: HandleID) throws(Errno) {
-        let open = try streams.get(handle)
-        guard open.reading.withLock({ $0.stream != nil }) else { return }
-        try asErrno { () throws(SecureFileError) in try open.directory.synchronize() }
+        let directory: VaultDirectory
+        switch try streams.get(handle).reading.withLock({ $0.place }) {
+        case .open(let open, _): directory = open
+        case .unopened where !table.whereabouts(of: try table.node(node)).isDeleted: directory = try self.directory(of: try table.node(node))
+        case .unopened, .removed: return
+        }
+        try asErrno { () throws(SecureFileError) in try directory.synchronize() }
     }
 
     package func readDirectory(
@@ -54,14 +66,15 @@ extension VaultFileSystem {
         let node = try table.node(id)
         let open = try streams.get(handle)
         try open.reading.withLock { (reading) throws(Errno) in
-            guard let stream = reading.stream else { return }
+            if case .unopened = reading.place { reading.place = try place(of: node) }
+            guard case .open(let directory, let stream) = reading.place else { return }
             if position != reading.position {
                 stream.seek(to: position)
                 reading.left = nil
             }
             reading.position = position
             while let next = try reading.next(stream) {
-                guard try add(next, node, open.directory, withAttributes, reply) else {
+                guard try add(next, node, directory, withAttributes, reply) else {
                     reading.left = next
                     return
                 }

@@ -302,4 +302,27 @@ import Testing
         #expect(try fixture.read(named.node) == "unnamed")
         fixture.close(named.node)
     }
+
+    /// stress-ng's chdir keeps thousands of directories open: what is not read needs no descriptor.
+    @Test func manyOpenDirectoriesNeedFewDescriptors() throws {
+        let directory = try fileSystem.makeDirectory(Array("directory".utf8), in: .root, mode: 0o755, Fixture.root).node
+        try fixture.make("file", in: directory)
+        let before = try FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd").count
+        var handles: [HandleID] = []
+        for _ in 0..<4000 { handles.append(try fileSystem.openDirectory(directory)) }
+        defer { for handle in handles { fileSystem.releaseDirectory(directory, handle) } }
+        #expect(try FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd").count < before + 2500)
+        func listed(_ handle: HandleID) throws -> Set<String> {
+            let reply = ListingReply(limit: 100)
+            try fileSystem.readDirectory(directory, handle, from: 0, withAttributes: false, into: reply)
+            return Set(reply.entries.map(\.name))
+        }
+        for handle in [handles[0], handles[3999]] { #expect(try listed(handle) == [".", "..", "file"]) }
+        try fileSystem.synchronizeDirectory(directory, handles[3998])
+        // Opened before it was removed and read after it: empty.
+        try fileSystem.remove(Array("file".utf8), in: directory)
+        try fileSystem.removeDirectory(Array("directory".utf8), in: .root)
+        #expect(try listed(handles[3997]).isEmpty)
+        try fileSystem.synchronizeDirectory(directory, handles[3997])
+    }
 }
