@@ -9,7 +9,7 @@ final class BackingFile: ByteStore {
     let told = Mutex(ToldTime())
 
     /// Of a small read that has to wait for the disk, the neighbourhood comes along: a disk takes hardly longer for eight pages than for one, and
-    /// whoever reads here and there in a file comes back to them.
+    /// whoever reads here and there in a file comes back to them. Not to those behind a metadata page, other than the first one of a small file.
     private static let smallRead = 8192
     private static let neighbourhood: Int64 = 32768
 
@@ -24,12 +24,17 @@ final class BackingFile: ByteStore {
     func length() throws(Errno) -> Int64 { try store.length() }
     func read(at offset: BackingOffset, into buffer: PageBuffer, _ range: Range<Int>) throws(Errno) -> Int {
         let store = store
-        if range.count <= BackingFile.smallRead { store.descriptor.readAround(offset.rawValue, BackingFile.neighbourhood) }
+        if range.count <= BackingFile.smallRead, offset.rawValue == 0 || !ContentGeometry.isMetadataPage(offset) {
+            let start = offset.rawValue / BackingFile.neighbourhood * BackingFile.neighbourhood
+            store.descriptor.prefetch(at: start, count: BackingFile.neighbourhood)
+        }
         return try store.read(at: offset, into: buffer, range)
     }
+    func prefetch(at offset: BackingOffset, count: Int64) { store.prefetch(at: offset, count: count) }
     func write(_ buffer: PageBuffer, _ range: Range<Int>, at offset: BackingOffset) throws(Errno) {
         try store.write(buffer, range, at: offset)
     }
+    func write(_ pages: [PageBuffer], _ count: Int, at offset: BackingOffset) throws(Errno) { try store.write(pages, count, at: offset) }
     func setLength(_ length: Int64) throws(Errno) { try store.setLength(length) }
     /// With the time that was told, where times are to be durable.
     func synchronize(attributes: Bool) throws(Errno) {

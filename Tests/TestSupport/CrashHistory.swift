@@ -59,6 +59,7 @@ public struct CrashHistory {
         options.cachedGroupsPerFile = generator.pick([0, 1, 2048])
         options.crew = generator.pick([nil, TestVault.patientCrew])
         options.assumedBarrierTime = generator.pick([0, .max])
+        options.smallestBatch = generator.pick([8192, 4 << 20])
         trace.append("session \(session)\(isStandalone ? ", outside of a vault" : "")")
         let store = CrashingByteStore(image)
         if generator.once(in: 3) { store.powerOff(after: generator.number(0..<40)) }

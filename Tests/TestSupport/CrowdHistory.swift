@@ -27,6 +27,7 @@ public struct CrowdHistory {
         options.keepsModificationTimes = generator.once(in: 2)
         options.crew = generator.pick([nil, TestVault.patientCrew])
         options.assumedBarrierTime = generator.pick([0, .max])
+        options.smallestBatch = generator.pick([8192, 4 << 20])
         let past = TestVault.context(session: 1)
         context = TestVault.context(session: 2, options: options)
         for _ in 0..<generator.number(2..<6) {

@@ -38,6 +38,7 @@ public struct FaultScript: Sendable {
         options.keepsModificationTimes = atOnce
         options.crew = usesCrew ? TestVault.patientCrew : nil
         options.assumedBarrierTime = atOnce ? 0 : .max
+        options.smallestBatch = 8192
         let isReopened = past != .nothingOwed && past != .sameInstance
         let prepared = isReopened ? try script.prepare(past: past, cipher: cipher, options: options) : nil
         let crashing = prepared?.store ?? CrashingByteStore()

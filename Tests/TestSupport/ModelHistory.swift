@@ -32,6 +32,7 @@ public struct ModelHistory {
         options.keepsModificationTimes = generator.once(in: 4)
         options.crew = generator.pick([nil, nil, TestVault.patientCrew, TestVault.crew])
         options.assumedBarrierTime = generator.pick([0, .max])
+        options.smallestBatch = generator.pick([8192, 4 << 20])
         self.options = options
         isStandalone = generator.once(in: 3)
         context = isStandalone

@@ -92,13 +92,16 @@ final class FuseLoop: @unchecked Sendable {
         while let ticket = state.becomeLeader() {
             lead(worker, ticket)
             // Not the leader any more: help as long as requests wait.
-            while !state.isStopping, state.becomeLeaderIfFree().map({ lead(worker, $0) }) == nil {
+            while !state.isStopping, !isOneTooMany(worker.request), state.becomeLeaderIfFree().map({ lead(worker, $0) }) == nil {
                 guard case .request(let count) = take(worker) else { break }
                 run(worker, count)
             }
             sendReplies(worker)
         }
     }
+
+    /// Writes take turns at their file's lock: more threads than cores would look at it instead of working. Who reads waits for a disk.
+    private func isOneTooMany(_ last: RawRequest) -> Bool { last.isWrite && state.atWork > tuning.crowd }
 
     /// Sends what the thread holds back: it goes on to something that may take long.
     private func sendReplies(_ worker: FuseWorker) {

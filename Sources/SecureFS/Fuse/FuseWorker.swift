@@ -67,6 +67,7 @@ struct RawRequest {
     var isUnnamed = false
     /// May take long: moves much data, or waits for the disk.
     var isSlow = false
+    var isWrite = false
     /// An fsync: slow on a disk, quick in memory.
     var isSync = false
     /// Nobody waits for it.
@@ -88,6 +89,7 @@ extension RawRequest {
         unique = input.load(at: 8)
         switch fuse_opcode(rawValue: opcode) {
         case FUSE_WRITE where count >= 80:
+            isWrite = true
             let flags: UInt32 = input.load(at: 40 + 20)
             killsPrivileges = flags & UInt32(FUSE_WRITE_KILL_SUIDGID) != 0
             isWriteBack = flags & UInt32(FUSE_WRITE_CACHE) != 0

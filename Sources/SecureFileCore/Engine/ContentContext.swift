@@ -8,6 +8,8 @@ public final class ContentContext: Sendable {
         /// Most bytes of overwrites one file, and all files, hold in memory before they are written out.
         public var pendingLimitPerFile = 64 << 20
         public var pendingLimit = 128 << 20
+        /// Bytes of overwrites that are written out before that, where a barrier takes next to no time.
+        package var smallestBatch = 4 << 20
         /// Most metadata pages one file keeps in memory.
         public var cachedGroupsPerFile = 2048
         /// The caller (the kernel, for a mount) keeps times itself: writes that are late do not change the backing file's.
@@ -39,6 +41,7 @@ public final class ContentContext: Sendable {
     let transition = Mutex<Void>(())
 
     private let pendingBytes = Atomic<Int>(0)
+    private let barrierTime = Atomic<Int>(0)
     private let unsettled = Mutex<[ObjectIdentifier: SecureFile]>([:])
     private let failure = Atomic<Bool>(false)
 
@@ -79,6 +82,12 @@ public final class ContentContext: Sendable {
     public var hasFailed: Bool { failure.load(ordering: .relaxed) }
     /// Takes note of a failure, `unless` it was one that leaves the store as if the call had not been made.
     func noteFailure(unless harmless: Bool = false) { if !harmless { failure.store(true, ordering: .relaxed) } }
+
+    /// Nanoseconds that the last sync of any of the files took; 0: there was none yet.
+    var lastBarrierTime: Int {
+        get { barrierTime.load(ordering: .relaxed) }
+        set { barrierTime.store(newValue, ordering: .relaxed) }
+    }
 
     // MARK: Account of pending bytes
 

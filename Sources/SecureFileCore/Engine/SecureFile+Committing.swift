@@ -96,7 +96,7 @@ extension SecureFile {
         let begin = monotonicNanoseconds()
         do throws(Errno) {
             try store.synchronize(attributes: attributes)
-            barrierTime = monotonicNanoseconds() - begin
+            noteBarrier(nanoseconds: monotonicNanoseconds() - begin)
         } catch {
             context.noteFailure()
             throw failure(error, "could not sync")

@@ -43,8 +43,15 @@ extension SecureFile {
     /// The page of a group that is about to be changed; one that does not exist yet is made, with holes. Under the exclusive lock.
     /// `existing`: the size up to which groups may be in the store, where that is not the present one.
     func groupForChange(_ index: GroupIndex, existing: ByteCount? = nil) throws(SecureFileError) -> GroupState {
-        if index.rawValue < ContentGeometry.groupCount(existing ?? plaintextSize) || index == .zero, let state = try group(index) { return state }
+        if index == .zero, let header { return header }
         if let state = groups.find(index) { return state }
+        let count = ContentGeometry.groupCount(existing ?? plaintextSize)
+        if index.rawValue < count {
+            for ahead in readAhead.pages(after: index.rawValue, before: count) {
+                store.prefetch(at: ContentGeometry.metadataPage(of: GroupIndex(ahead)), count: Int64(ContentGeometry.blockSize))
+            }
+            if let state = try group(index) { return state }
+        }
         return try makeGroup(index)
     }
 

@@ -182,18 +182,8 @@ extension SecureFile {
 
     private final class Failed: Sendable { let error = Mutex<SecureFileError?>(nil) }
 
-    /// Whether what is pending should go out, though there is room for more: it lies close together, and the barrier takes next to no time beside
-    /// the rest (a filesystem in memory). What is still in the processor's cache is written twice as fast.
+    /// An earlier batch that may as well go out beside the sealing of the next: smaller than others, as it costs nobody any time.
     private func isBatchDue(_ crew: Crew) -> Bool {
-        guard let time = context.options.assumedBarrierTime ?? barrierTime, time < Self.longBarrier else { return false }
-        let held = pendingCount * ContentGeometry.blockSize
-        return held >= max(min(crew.smallest, Self.smallBatch), time * Self.batchPerBarrier)
-            && held >= pendingGroups.count * min(crew.smallest, Int(ContentGeometry.groupSize) / 2)
+        isBatchDue(min(crew.smallest, 1 << 20), perGroup: min(crew.smallest, Int(ContentGeometry.groupSize) / 2))
     }
-
-    private static let smallBatch = 1 << 20
-    /// Bytes for each nanosecond of the barrier, which is 3 % of the time then.
-    private static let batchPerBarrier = 160
-    /// Nanoseconds for which no batch is large enough.
-    private static let longBarrier = 1_000_000
 }

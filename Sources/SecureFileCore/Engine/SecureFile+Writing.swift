@@ -17,13 +17,6 @@ extension SecureFile {
         try relievePressure()
     }
 
-    private func relievePressure() throws(SecureFileError) {
-        if context.options.writesNewDataAtOnce, !isOwed, isInlineDirty { try writeInlinePage() }
-        if dirtyGroupCount > 256 { try writeDirtyPages() }
-        let held = pendingCount * ContentGeometry.blockSize
-        if held > context.options.pendingLimitPerFile || (held > 1 << 20 && context.isOverLimit) { try commitPending() }
-    }
-
     // MARK: Inline form
 
     private func writeInline(_ source: Span<UInt8>, _ range: Range<Int>, _ offset: ByteOffset, _ end: ByteCount) throws(SecureFileError) {

@@ -77,6 +77,8 @@ public final class SecureFile: @unchecked Sendable {
     /// The time of modification to be kept while something is written, and whether the store has given the file another since.
     var keptTime: FileTime?
     var hasTimeMoved = false
+    /// Which metadata pages are asked for in order by overwrites.
+    var readAhead = PageReadAhead()
     /// Groups above 0 whose page is dirty.
     var dirtyGroupCount = 0
     /// The context knows that something has to be settled.

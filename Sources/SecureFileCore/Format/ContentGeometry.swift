@@ -48,6 +48,9 @@ public enum ContentGeometry {
     @inline(__always)
     public static func metadataPage(of group: GroupIndex) -> BackingOffset { BackingOffset(group.rawValue * groupBackingSize) }
 
+    /// Whether a metadata page begins at `offset`.
+    public static func isMetadataPage(_ offset: BackingOffset) -> Bool { offset.rawValue % groupBackingSize == 0 }
+
     /// Where the data page of `block` begins.
     @inline(__always)
     public static func dataPage(of block: BlockIndex) -> BackingOffset {

@@ -6,6 +6,8 @@ public protocol ByteStore: AnyObject, Sendable {
     func length() throws(Errno) -> Int64
     /// Reads `range.count` bytes from `offset` into the bytes `range` of `buffer`; returns how many there were, fewer only at the end.
     func read(at offset: BackingOffset, into buffer: PageBuffer, _ range: Range<Int>) throws(Errno) -> Int
+    /// Has the system begin to read a range that will be asked for. A hint: does nothing where that cannot be done.
+    func prefetch(at offset: BackingOffset, count: Int64)
     /// Writes the bytes `range` of `buffer` at `offset`, all of them, or throws; then any part of them may have been written.
     func write(_ buffer: PageBuffer, _ range: Range<Int>, at offset: BackingOffset) throws(Errno)
     /// The same for the first `count` bytes of several pages of 4096, all full but the last.
@@ -28,6 +30,7 @@ public protocol ByteStore: AnyObject, Sendable {
 }
 
 extension ByteStore {
+    public func prefetch(at offset: BackingOffset, count: Int64) {}
     public func restoreLater(modified: FileTime) throws(Errno) { try restore(modified: modified) }
 }
 
@@ -53,6 +56,8 @@ public final class PosixByteStore: ByteStore {
     public func read(at offset: BackingOffset, into buffer: PageBuffer, _ range: Range<Int>) throws(Errno) -> Int {
         try descriptor.read(at: offset.rawValue, into: buffer, range)
     }
+
+    public func prefetch(at offset: BackingOffset, count: Int64) { descriptor.prefetch(at: offset.rawValue, count: count) }
 
     public func write(_ buffer: PageBuffer, _ range: Range<Int>, at offset: BackingOffset) throws(Errno) {
         try descriptor.write(buffer, range, at: offset.rawValue)

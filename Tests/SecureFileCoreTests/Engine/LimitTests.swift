@@ -1,7 +1,8 @@
-import SecureFileCore
 import Synchronization
 import TestSupport
 import Testing
+
+@testable import SecureFileCore
 
 /// What a file holds in memory, and what it logs.
 struct LimitTests {
@@ -30,6 +31,46 @@ struct LimitTests {
         try file.settle()
         #expect(context.pendingByteCount == 0)
         try expect(SecureFile.open(store, TestVault.context(session: 1), path: "file"), is: model)
+    }
+
+    /// Where a barrier costs next to nothing there is no reason to hold much back, if what is held lies close together.
+    @Test(arguments: [(0, 1, 32 * 4096), (Int.max, 1, 256 * 4096), (0, 64, 256 * 4096)])
+    func overwritesGoOutEarlyWhereBarriersAreCheap(barrier: Int, stride: Int, most: Int) throws {
+        let options = options { ($0.assumedBarrierTime, $0.smallestBatch) = (barrier, 32 * 4096) }
+        let context = TestVault.context(session: 1, options: options)
+        let store = MemoryByteStore()
+        let file = SecureFile.create(store, context, path: "file")
+        var model = ModelFile()
+        func perform(_ action: FileAction) throws {
+            try action.perform(on: file)
+            action.apply(to: &model)
+        }
+        try perform(.write(at: 0, count: stride << 20, seed: 1))
+        try file.synchronize()
+        var held = 0
+        for block in 0..<256 {
+            try perform(.write(at: Int64(block * stride) * 4096, count: 4096, seed: UInt64(block + 2)))
+            held = max(held, context.pendingByteCount)
+        }
+        #expect(held <= most && held >= most - 4096)
+        try expect(file, is: model)
+        try file.settle()
+        try expect(SecureFile.open(store, TestVault.context(session: 1), path: "file"), is: model)
+    }
+
+    /// Nothing is known of the first barrier: a batch is tried early, and what its barrier took counts for all files from then on.
+    @Test(arguments: [(0, 0), (5_000_000, 16)]) func theLastBarrierOfAnyFileCounts(nanoseconds: Int, held: Int) throws {
+        let store = MemoryByteStore()
+        let made = SecureFile.create(store, TestVault.context(session: 1), path: "file")
+        try made.write(1 << 20, at: 0, seed: 1)
+        try made.synchronize()
+        let context = TestVault.context(session: 1, options: options { $0.smallestBatch = 16 * 4096 })
+        context.lastBarrierTime = nanoseconds
+        let file = try SecureFile.open(store, context, path: "file")
+        for block in 0..<16 { try file.write(4096, at: Int64(block) * 4096, seed: UInt64(block + 2)) }
+        #expect(context.pendingByteCount == held * 4096)
+        try file.settle()
+        #expect(context.lastBarrierTime > 0)
     }
 
     @Test func allFilesTogetherKeepTheLimit() throws {

@@ -85,10 +85,10 @@ public final class FileDescriptor: Sendable {
         return done
     }
 
-    /// Has the system begin to read the `length` bytes around `offset` (the aligned range of that length it lies in) that it does not have in
-    /// memory. A hint: no failure is reported. The corresponding C function is `posix_fadvise`.
-    public func readAround(_ offset: Int64, _ length: Int64) {
-        _ = posix_fadvise(rawValue, off_t(offset / length * length), off_t(length), Int32(POSIX_FADV_WILLNEED))
+    /// Has the system begin to read the `count` bytes at `offset` that it does not have in memory. A hint: no failure is reported. The corresponding
+    /// C function is `posix_fadvise`.
+    public func prefetch(at offset: Int64, count: Int64) {
+        _ = posix_fadvise(rawValue, off_t(offset), off_t(count), Int32(POSIX_FADV_WILLNEED))
     }
 
     /// Writes the bytes `range` of `buffer` at `offset`, all of them or throws. The corresponding C function is `pwrite`.
