@@ -12,8 +12,16 @@ final class BackingFile: ByteStore {
     /// whoever reads here and there in a file comes back to them. Not to those behind a metadata page, other than the first one of a small file.
     private static let smallRead = 8192
     private static let neighbourhood: Int64 = 32768
+    /// Somebody has opened the file for reading: whoever only writes has its header read, and most often has it cut to nothing then.
+    private let isRead: Atomic<Bool>
 
-    init(_ descriptor: FileDescriptor) { current = Mutex(PosixByteStore(descriptor)) }
+    /// - Parameter isRead: Whether its content is going to be read.
+    init(_ descriptor: FileDescriptor, isRead: Bool) {
+        current = Mutex(PosixByteStore(descriptor))
+        self.isRead = Atomic(isRead)
+    }
+
+    func noteReader() { isRead.store(true, ordering: .relaxed) }
 
     private var store: PosixByteStore { current.withLock { $0 } }
     var descriptor: FileDescriptor { store.descriptor }
@@ -24,7 +32,7 @@ final class BackingFile: ByteStore {
     func length() throws(Errno) -> Int64 { try store.length() }
     func read(at offset: BackingOffset, into buffer: PageBuffer, _ range: Range<Int>) throws(Errno) -> Int {
         let store = store
-        if range.count <= BackingFile.smallRead, offset.rawValue == 0 || !ContentGeometry.isMetadataPage(offset) {
+        if range.count <= BackingFile.smallRead, isRead.load(ordering: .relaxed), offset.rawValue == 0 || !ContentGeometry.isMetadataPage(offset) {
             let start = offset.rawValue / BackingFile.neighbourhood * BackingFile.neighbourhood
             store.descriptor.prefetch(at: start, count: BackingFile.neighbourhood)
         }

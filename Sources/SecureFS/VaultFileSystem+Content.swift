@@ -3,16 +3,19 @@ import SecureFileCore
 /// Opening and closing the content of files. It is open exactly while it has users or holds something back.
 extension VaultFileSystem {
     /// The open content of a node; counts as one more user until ``giveBack(_:)``.
-    func borrow(_ node: Node, writable: Bool) throws(Errno) -> OpenContent {
+    ///
+    /// - Parameter isRead: Whether the user is going to read.
+    func borrow(_ node: Node, writable: Bool, isRead: Bool = true) throws(Errno) -> OpenContent {
         guard node.kind == .regular else { throw node.kind == .directory ? .isDirectory : .invalidArgument }
         if writable, vault.access == .readOnly { throw .readOnly }
         return try node.content.withLock { (content) throws(Errno) in
             if let open = content {
                 if writable, !open.isWritable { try makeWritable(open, node) }
+                if isRead { open.backing.noteReader() }
                 open.users += 1
                 return open
             }
-            let open = try load(node, writable: writable)
+            let open = try load(node, writable: writable, isRead: isRead)
             open.users = 1
             install(open, in: node, &content)
             return open
@@ -20,8 +23,10 @@ extension VaultFileSystem {
     }
 
     /// Runs `body` on the content, opening it for that time if need be.
-    func withContent<R>(_ node: Node, writable: Bool, _ body: (OpenContent) throws(Errno) -> R) throws(Errno) -> R {
-        let open = try borrow(node, writable: writable)
+    func withContent<R>(
+        _ node: Node, writable: Bool, isRead: Bool = true, _ body: (OpenContent) throws(Errno) -> R
+    ) throws(Errno) -> R {
+        let open = try borrow(node, writable: writable, isRead: isRead)
         defer { giveBack(node) }
         return try body(open)
     }
@@ -104,8 +109,8 @@ extension VaultFileSystem {
 
     // MARK: Opening
 
-    private func load(_ node: Node, writable: Bool) throws(Errno) -> OpenContent {
-        let (open, status) = try read(node, writable: writable)
+    private func load(_ node: Node, writable: Bool, isRead: Bool) throws(Errno) -> OpenContent {
+        let (open, status) = try read(node, writable: writable, isRead: isRead)
         // The kernel was told a size and owns it from then on. Where the header says another, it must look the file up anew.
         if open.file.size.rawValue != toldSize(node, status) {
             disagreeing.withLock { _ = $0.insert(node.key) }
@@ -116,9 +121,9 @@ extension VaultFileSystem {
     }
 
     /// Opens the backing file and reads its header.
-    private func read(_ node: Node, writable: Bool) throws(Errno) -> (OpenContent, FileStatus) {
+    private func read(_ node: Node, writable: Bool, isRead: Bool) throws(Errno) -> (OpenContent, FileStatus) {
         let (descriptor, isWritable) = try openBacking(node, writable: writable)
-        let backing = BackingFile(descriptor)
+        let backing = BackingFile(descriptor, isRead: isRead)
         let status = try descriptor.status()
         do throws(SecureFileError) {
             let file = try besideWriter(nil) { () throws(SecureFileError) in
@@ -134,7 +139,7 @@ extension VaultFileSystem {
     func recordSize(of node: Node) throws(Errno) {
         try node.content.withLock { (content) throws(Errno) in
             if content != nil { return }
-            let size = try read(node, writable: false).0.file.size.rawValue
+            let size = try read(node, writable: false, isRead: false).0.file.size.rawValue
             table.with(node) { $0.madeRare().recordedSize = size }
         }
     }

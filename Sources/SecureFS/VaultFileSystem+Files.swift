@@ -37,7 +37,7 @@ extension VaultFileSystem {
     }
 
     private func openNew(_ node: Node, _ descriptor: FileDescriptor) {
-        let backing = BackingFile(descriptor)
+        let backing = BackingFile(descriptor, isRead: false)
         let open = OpenContent(
             SecureFile.create(backing, context, path: "inode \(node.key.inode)"), backing, isWritable: true)
         open.users = 1
@@ -74,7 +74,7 @@ extension VaultFileSystem {
 
     package func open(_ id: NodeID, _ intent: OpenIntent) throws(Errno) -> HandleID {
         let node = try table.node(id)
-        let open = try borrow(node, writable: intent.writes || intent.truncates)
+        let open = try borrow(node, writable: intent.writes || intent.truncates, isRead: intent.reads)
         guard intent.truncates else { return Self.fileHandle }
         do throws(Errno) {
             if let caller = intent.losesPrivileges { try clearPrivileges(open.backing.descriptor, caller) }
