@@ -8,24 +8,25 @@ struct PageReadAhead {
     /// Groups that may be left out between two steps forward.
     private static let stride: Int64 = 2
 
-    private var last: Int64 = 0
+    private var last = GroupIndex.zero
     private var stepsForward = 0
-    /// The pages up to this one have been asked for.
-    private var end: Int64 = 0
+    /// The pages below this one have been asked for.
+    private var end = GroupIndex.zero
 
-    /// Takes note that the page of `group` is about to be read; returns those that should be begun with, all of them of groups below `count`.
-    mutating func pages(after group: Int64, before count: Int64) -> Range<Int64> {
-        let step = group - last
+    /// Takes note that the page of `group` is about to be read; returns those that should be begun with, all of them behind it and before `limit`.
+    mutating func pages(after group: GroupIndex, before limit: GroupIndex) -> Range<GroupIndex> {
+        let step = group.rawValue - last.rawValue
+        let next = GroupIndex(group.rawValue + 1)
         last = group
         guard step > 0, step <= Self.stride else {
-            (stepsForward, end) = (0, group)
-            return group..<group
+            (stepsForward, end) = (0, next)
+            return next..<next
         }
         stepsForward += 1
         // By half a window at a time, and not at the first sign.
-        guard stepsForward > 1, end - group < Self.window / 2 else { return group..<group }
-        let first = max(end, group) + 1
-        end = max(first - 1, min(group + Self.window, count - 1))
-        return first..<end + 1
+        guard stepsForward > 1, end.rawValue - next.rawValue < Self.window / 2 else { return next..<next }
+        let first = max(end, next)
+        end = max(first, min(GroupIndex(next.rawValue + Self.window), limit))
+        return first..<end
     }
 }

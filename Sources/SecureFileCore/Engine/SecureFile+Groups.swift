@@ -45,10 +45,11 @@ extension SecureFile {
     func groupForChange(_ index: GroupIndex, existing: ByteCount? = nil) throws(SecureFileError) -> GroupState {
         if index == .zero, let header { return header }
         if let state = groups.find(index) { return state }
-        let count = ContentGeometry.groupCount(existing ?? plaintextSize)
-        if index.rawValue < count {
-            for ahead in readAhead.pages(after: index.rawValue, before: count) {
-                store.prefetch(at: ContentGeometry.metadataPage(of: GroupIndex(ahead)), count: Int64(ContentGeometry.blockSize))
+        let end = GroupIndex(ContentGeometry.groupCount(existing ?? plaintextSize))
+        if index < end {
+            let ahead = readAhead.pages(after: index, before: end)
+            for number in ahead.lowerBound.rawValue..<ahead.upperBound.rawValue {
+                store.prefetch(at: ContentGeometry.metadataPage(of: GroupIndex(number)), count: Int64(ContentGeometry.blockSize))
             }
             if let state = try group(index) { return state }
         }
