@@ -52,12 +52,14 @@ package struct OpenIntent: Sendable {
     package var reads: Bool
     package var writes: Bool
     package var truncates: Bool
+    package var appends: Bool
     /// Set-id bits go with the truncation, as far as this caller may not keep them; nil: they stay.
     package var losesPrivileges: Caller?
-    package init(reads: Bool, writes: Bool, truncates: Bool = false, losesPrivileges: Caller? = nil) {
+    package init(reads: Bool, writes: Bool, truncates: Bool = false, appends: Bool = false, losesPrivileges: Caller? = nil) {
         self.reads = reads
         self.writes = writes
         self.truncates = truncates
+        self.appends = appends
         self.losesPrivileges = losesPrivileges
     }
 }

@@ -53,7 +53,7 @@ extension VaultFileSystem {
     }
 
     private func setSize(_ size: Int64, _ node: Node, _ caller: Caller?) throws(Errno) {
-        try withContent(node, writable: true, isRead: false) { (open) throws(Errno) in
+        try withContent(node, for: ContentUse(reads: false, writes: true, needsHeader: size != 0)) { (open) throws(Errno) in
             if let caller { try clearPrivileges(open.backing.descriptor, caller) }
             do throws(SecureFileError) { try open.file.truncate(to: ByteCount(size)) } catch { throw reported(error, node) }
         }

@@ -4,18 +4,18 @@ import SecureFileCore
 extension VaultFileSystem {
     /// The open content of a node; counts as one more user until ``giveBack(_:)``.
     ///
-    /// - Parameter isRead: Whether the user is going to read.
-    func borrow(_ node: Node, writable: Bool, isRead: Bool = true) throws(Errno) -> OpenContent {
+    func borrow(_ node: Node, for use: ContentUse) throws(Errno) -> OpenContent {
         guard node.kind == .regular else { throw node.kind == .directory ? .isDirectory : .invalidArgument }
-        if writable, vault.access == .readOnly { throw .readOnly }
+        if use.writes, vault.access == .readOnly { throw .readOnly }
         return try node.content.withLock { (content) throws(Errno) in
             if let open = content {
-                if writable, !open.isWritable { try makeWritable(open, node) }
-                if isRead { open.backing.noteReader() }
+                if use.writes, !open.isWritable { try makeWritable(open, node) }
+                if use.reads { open.backing.noteReader() }
+                if use.needsHeader { try ensureHeaderIsRead(open, node) }
                 open.users += 1
                 return open
             }
-            let open = try load(node, writable: writable, isRead: isRead)
+            let open = try load(node, for: use)
             open.users = 1
             install(open, in: node, &content)
             return open
@@ -24,9 +24,9 @@ extension VaultFileSystem {
 
     /// Runs `body` on the content, opening it for that time if need be.
     func withContent<R>(
-        _ node: Node, writable: Bool, isRead: Bool = true, _ body: (OpenContent) throws(Errno) -> R
+        _ node: Node, for use: ContentUse, _ body: (OpenContent) throws(Errno) -> R
     ) throws(Errno) -> R {
-        let open = try borrow(node, writable: writable, isRead: isRead)
+        let open = try borrow(node, for: use)
         defer { giveBack(node) }
         return try body(open)
     }
@@ -97,6 +97,7 @@ extension VaultFileSystem {
             if node.alias == nil, node.lookups > 0 { node.madeRare().anchor = descriptor }
         }
         content = nil
+        if open.file.isMisjudged { lookUpAnew(node) }
         return open
     }
 
@@ -109,25 +110,32 @@ extension VaultFileSystem {
 
     // MARK: Opening
 
-    private func load(_ node: Node, writable: Bool, isRead: Bool) throws(Errno) -> OpenContent {
-        let (open, status) = try read(node, writable: writable, isRead: isRead)
-        // The kernel was told a size and owns it from then on. Where the header says another, it must look the file up anew.
+    private func load(_ node: Node, for use: ContentUse) throws(Errno) -> OpenContent {
+        let (open, status) = try open(node, for: use)
         if open.file.size.rawValue != toldSize(node, status) {
-            disagreeing.withLock { _ = $0.insert(node.key) }
-            table.hide(node)
+            lookUpAnew(node)
             throw .stale
         }
         return open
     }
 
-    /// Opens the backing file and reads its header.
-    private func read(_ node: Node, writable: Bool, isRead: Bool) throws(Errno) -> (OpenContent, FileStatus) {
-        let (descriptor, isWritable) = try openBacking(node, writable: writable)
-        let backing = BackingFile(descriptor, isRead: isRead)
+    /// The kernel was told a size and owns it from then on. Where the header says another, it must look the file up anew.
+    private func lookUpAnew(_ node: Node) {
+        disagreeing.withLock { _ = $0.insert(node.key) }
+        table.hide(node)
+    }
+
+    /// Opens the backing file, and reads its header unless that can wait.
+    private func open(_ node: Node, for use: ContentUse) throws(Errno) -> (OpenContent, FileStatus) {
+        let (descriptor, isWritable) = try openBacking(node, writable: use.writes)
+        let backing = BackingFile(descriptor, isRead: use.reads)
         let status = try descriptor.status()
+        let path = "inode \(node.key.inode)"
         do throws(SecureFileError) {
-            let file = try besideWriter(nil) { () throws(SecureFileError) in
-                try SecureFile.open(backing, context, path: "inode \(node.key.inode)")
+            let file = if !use.needsHeader, mayOpenUnread {
+                try SecureFile.openUnread(backing, context, path: path, size: ByteCount(toldSize(node, status)))
+            } else {
+                try besideWriter(nil) { () throws(SecureFileError) in try SecureFile.open(backing, context, path: path) }
             }
             return (OpenContent(file, backing, isWritable: isWritable), status)
         } catch {
@@ -135,11 +143,19 @@ extension VaultFileSystem {
         }
     }
 
+    /// While no session has died and nobody else writes, what a backing length tells is the size.
+    private var mayOpenUnread: Bool { isSoleUser && !context.session.hasDead }
+
+    /// Of content that was opened by somebody who did not need its header.
+    private func ensureHeaderIsRead(_ open: OpenContent, _ node: Node) throws(Errno) {
+        do throws(SecureFileError) { _ = try open.file.knownSize() } catch { throw reported(error, node) }
+    }
+
     /// Finds out the size of a file whose backing length may not tell it. Called before the kernel is told of it.
     func recordSize(of node: Node) throws(Errno) {
         try node.content.withLock { (content) throws(Errno) in
             if content != nil { return }
-            let size = try read(node, writable: false, isRead: false).0.file.size.rawValue
+            let size = try open(node, for: ContentUse(reads: false)).0.file.size.rawValue
             table.with(node) { $0.madeRare().recordedSize = size }
         }
     }

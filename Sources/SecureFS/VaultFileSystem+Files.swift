@@ -74,7 +74,7 @@ extension VaultFileSystem {
 
     package func open(_ id: NodeID, _ intent: OpenIntent) throws(Errno) -> HandleID {
         let node = try table.node(id)
-        let open = try borrow(node, writable: intent.writes || intent.truncates, isRead: intent.reads)
+        let open = try borrow(node, for: ContentUse(intent))
         guard intent.truncates else { return Self.fileHandle }
         do throws(Errno) {
             if let caller = intent.losesPrivileges { try clearPrivileges(open.backing.descriptor, caller) }

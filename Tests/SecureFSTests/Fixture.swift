@@ -1,5 +1,6 @@
 import Foundation
 import Synchronization
+import Testing
 
 @testable import SecureFS
 @testable import SecureFileCore
@@ -64,6 +65,25 @@ final class Fixture {
     }
 
     func open(_ node: NodeID, writes: Bool = true) throws { _ = try fileSystem.open(node, OpenIntent(reads: true, writes: writes)) }
+    func openForWritingOnly(_ node: NodeID, appends: Bool = false) throws {
+        _ = try fileSystem.open(node, OpenIntent(reads: false, writes: true, appends: appends))
+    }
+    func cut(_ node: NodeID, to size: Int64) throws -> Int64 {
+        var change = AttributeChange()
+        change.size = size
+        return try fileSystem.setAttributes(of: node, handle, change).size
+    }
+
+    /// Changes what lies in a file's backing file.
+    func damage(_ name: String, _ change: (inout Data) -> Void) throws {
+        let backing = try backing(name)
+        var bytes = try Data(contentsOf: URL(fileURLWithPath: backing))
+        change(&bytes)
+        let file = try #require(FileHandle(forWritingAtPath: backing))
+        try file.truncate(atOffset: 0)
+        file.write(bytes)
+        try file.close()
+    }
     func close(_ node: NodeID) { fileSystem.release(node, handle) }
     let handle = HandleID(rawValue: 1)
 

@@ -99,7 +99,12 @@ public struct CrashHistory {
         store.failCall(number, of: fault.isPersistent ? .changes : .all, with: fault)
     }
 
-    private func opened(_ store: FaultyByteStore, _ context: ContentContext) throws -> SecureFile {
+    private mutating func opened(_ store: FaultyByteStore, _ context: ContentContext) throws -> SecureFile {
+        // As a mount does for a program that only writes.
+        if !isStandalone, dead.isEmpty, generator.once(in: 2) {
+            trace.append("  unread")
+            return try SecureFile.openUnread(store, context, path: "file", size: ByteCount(model.size))
+        }
         do { return try open(store, context) } catch {
             if store.failureCount == 0 { throw error }
             store.heal()

@@ -95,7 +95,12 @@ public struct ModelHistory {
         }
         if context.pendingByteCount != 0 { throw Finding("\(context.pendingByteCount) bytes counted as pending after a settle") }
         context = makeContext(dead)
-        file = try SecureFile.open(store, context, path: "model")
+        // As a mount does for a program that only writes.
+        let isUnread = dead.isEmpty && generator.once(in: 2)
+        if isUnread { trace.append("  unread") }
+        file = isUnread
+            ? try SecureFile.openUnread(store, context, path: "model", size: ByteCount(model.size))
+            : try SecureFile.open(store, context, path: "model")
     }
 
     /// The key goes and comes back; the file goes on.
@@ -106,7 +111,7 @@ public struct ModelHistory {
         try context.lock(barrier: isTogether ? { () throws(Errno) in store.synchronize(attributes: false) } : nil)
         if context.pendingByteCount != 0 { throw Finding("\(context.pendingByteCount) bytes counted as pending while locked") }
         if file.size.rawValue != model.size { throw Finding("size \(file.size.rawValue) while locked, expected \(model.size)") }
-        for action in [FileAction.read(at: 0, count: 1), .write(at: 0, count: 1, seed: 1), .truncate(1), .flush, .synchronize, .punch(at: 0, count: 1)] {
+        for action in [FileAction.read(at: 0, count: 1), .write(at: 0, count: 1, seed: 1), .truncate(1), .truncate(0), .flush, .synchronize, .punch(at: 0, count: 1)] {
             do {
                 try action.perform(on: file)
                 throw Finding("\(action) of a locked file")

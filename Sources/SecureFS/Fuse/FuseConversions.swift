@@ -76,7 +76,8 @@ extension OpenIntent {
     init(flags: Int32, losesPrivileges: Caller?) {
         let access = flags & O_ACCMODE
         self.init(
-            reads: access != O_WRONLY, writes: access != O_RDONLY, truncates: flags & O_TRUNC != 0, losesPrivileges: losesPrivileges)
+            reads: access != O_WRONLY, writes: access != O_RDONLY, truncates: flags & O_TRUNC != 0, appends: flags & O_APPEND != 0,
+            losesPrivileges: losesPrivileges)
     }
 }
 

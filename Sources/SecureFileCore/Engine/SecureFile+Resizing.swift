@@ -11,7 +11,7 @@ extension SecureFile {
     }
 
     /// Cut to nothing: the next content is a new file to all effects, with its own id and keys. FORMAT section 9 tells what is assumed.
-    private func becomeEmpty() throws(SecureFileError) {
+    func becomeEmpty() throws(SecureFileError) {
         try setBackingLength(0)
         releasePending(from: BlockIndex(0))
         groups.removeAll()

@@ -107,11 +107,34 @@ extension SecureFile {
         plaintextSize = .zero
         do throws(SecureFileError) {
             try load()
+            try confirmAssumedSize()
         } catch {
             giveUpContent()
             plaintextSize = size
             throw error
         }
         isSuspended = false
+    }
+
+    /// Whoever opened the file unread has told others a size, from which they count.
+    private func confirmAssumedSize() throws(SecureFileError) {
+        guard let assumedSize else { return }
+        hasContradictedSize = plaintextSize != assumedSize
+        if hasContradictedSize { throw failure(.stale, "does not have the size that its length tells") }
+        self.assumedSize = nil
+    }
+
+    /// Cuts a suspended file to nothing. Of its content nothing is needed for that: what comes next is a new file to all effects.
+    func becomeEmptyUnread() throws(SecureFileError) {
+        guard context.mayResume else { throw ContentContext.locked.at(path) }
+        backingLength = try onStore("could not be examined") { () throws(Errno) in try store.length() }
+        defer { updateRegistration() }
+        do throws(SecureFileError) {
+            try becomeEmpty()
+        } catch {
+            giveUpContent()
+            throw error
+        }
+        (isSuspended, assumedSize, hasContradictedSize) = (false, nil, false)
     }
 }

@@ -88,6 +88,9 @@ public final class SecureFile: @unchecked Sendable {
     var isSuspended = false
     /// While suspended: everything written is known to be durable.
     var wasSyncedAtSuspension = false
+    /// As long as nobody has looked into the store: the size that was told, which page 0 has to confirm. ``openUnread(_:_:path:size:)``.
+    var assumedSize: ByteCount?
+    var hasContradictedSize = false
     /// The session of a file outside of a vault, made when it is first named. FORMAT section 8.2.
     var ownSession = SessionID.none
     /// Outside of a vault: there is a writer.
@@ -123,10 +126,30 @@ public final class SecureFile: @unchecked Sendable {
         return file
     }
 
+    /// The content in `store`, without looking at it: the next call that needs page 0 reads it, or ``truncate(to:)`` to nothing does without.
+    /// For a writer that is most likely about to cut it.
+    ///
+    /// - Parameter size: The plaintext size, as the caller has told it to others. Where page 0 says another, every call throws `.system` with the
+    ///   cause `ESTALE` and changes nothing; ``isMisjudged`` tells it then.
+    /// - Throws: `.keyNotAvailable`. What ``open(_:_:path:)`` throws comes with the first call that needs the content.
+    public static func openUnread(
+        _ store: any ByteStore, _ context: ContentContext, path: String, size: ByteCount
+    ) throws(SecureFileError) -> SecureFile {
+        let file = SecureFile(store, context, path: path)
+        file.lock.lockExclusively()
+        defer { file.lock.unlock() }
+        if file.isSuspended { throw ContentContext.locked.at(path) }
+        (file.isSuspended, file.plaintextSize, file.assumedSize) = (true, size, size)
+        return file
+    }
+
     // MARK: What can be asked
 
     /// The plaintext size; of a file whose key is locked away, what it was then.
     public var size: ByteCount { lock.reading { plaintextSize } }
+
+    /// Page 0 was found to contradict the size told to ``openUnread(_:_:path:size:)``.
+    public var isMisjudged: Bool { lock.reading { hasContradictedSize } }
 
     /// The plaintext size, where the key is there.
     ///
@@ -158,9 +181,13 @@ public final class SecureFile: @unchecked Sendable {
         try writeLocked(source, range, offset)
     }
 
-    /// Cuts the file to `size`, or lengthens it with zeros.
+    /// Cuts the file to `size`, or lengthens it with zeros. Of a file cut to nothing nothing has to be read.
     public func truncate(to size: ByteCount) throws(SecureFileError) {
-        try changing { () throws(SecureFileError) in try truncateLocked(size) }
+        try lock.writing { () throws(SecureFileError) in
+            if isSuspended, size == .zero { return try becomeEmptyUnread() }
+            if isSuspended { try resume() }
+            try truncateLocked(size)
+        }
     }
 
     /// Gives new data and its metadata to the store, without a sync. Overwrites of promised content stay in memory.
