@@ -17,6 +17,8 @@
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/sysmacros.h>
+#include <sys/vfs.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -46,6 +48,25 @@ int CLinux_birth_time(int fd, long long *seconds, unsigned *nanoseconds) {
     return (status.stx_mask & STATX_BTIME) != 0;
 }
 
+int CLinux_fstat_but_times(int fd, struct stat *result) {
+    struct statx from;
+    if (statx(fd, "", AT_EMPTY_PATH, STATX_BASIC_STATS & ~(STATX_MTIME | STATX_CTIME), &from) != 0) return -1;
+    memset(result, 0, sizeof *result);
+    result->st_dev = makedev(from.stx_dev_major, from.stx_dev_minor);
+    result->st_ino = from.stx_ino;
+    result->st_mode = from.stx_mode;
+    result->st_nlink = from.stx_nlink;
+    result->st_uid = from.stx_uid;
+    result->st_gid = from.stx_gid;
+    result->st_rdev = makedev(from.stx_rdev_major, from.stx_rdev_minor);
+    result->st_size = (off_t)from.stx_size;
+    result->st_blocks = (blkcnt_t)from.stx_blocks;
+    result->st_blksize = from.stx_blksize;
+    result->st_atim.tv_sec = from.stx_atime.tv_sec;
+    result->st_atim.tv_nsec = from.stx_atime.tv_nsec;
+    return 0;
+}
+
 int CLinux_device_of(const char *path, unsigned *major, unsigned *minor) {
     struct statx status;
     if (statx(AT_FDCWD, path, AT_STATX_DONT_SYNC | AT_NO_AUTOMOUNT, 0, &status) != 0) return -1;
@@ -57,6 +78,11 @@ int CLinux_device_of(const char *path, unsigned *major, unsigned *minor) {
 int CLinux_fallocate(int fd, int mode, off_t offset, off_t length) { return fallocate(fd, mode, offset, length); }
 
 int CLinux_syncfs(int fd) { return syncfs(fd); }
+
+long CLinux_filesystem_kind(int fd) {
+    struct statfs status;
+    return fstatfs(fd, &status) ? -1 : (long)status.f_type;
+}
 
 int CLinux_harden_process(void) {
     struct rlimit none = {0, 0};

@@ -77,13 +77,16 @@ final class BackingFile: ByteStore {
 final class OpenContent: @unchecked Sendable {
     let file: SecureFile
     let backing: BackingFile
+    /// What `file` writes to, where that is not `backing` itself.
+    let ahead: AheadByteStore?
     var isWritable: Bool
     /// Open handles and operations under way.
     var users = 0
 
-    init(_ file: SecureFile, _ backing: BackingFile, isWritable: Bool) {
+    init(_ file: SecureFile, _ backing: BackingFile, _ ahead: AheadByteStore?, isWritable: Bool) {
         self.file = file
         self.backing = backing
+        self.ahead = ahead
         self.isWritable = isWritable
     }
 }

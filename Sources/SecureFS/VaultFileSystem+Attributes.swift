@@ -17,7 +17,18 @@ extension VaultFileSystem {
             if let permissions = change.permissions { try inode.setInodePermissions(permissions) }
             if change.changesTimes { try setTimes(node, inode, change) }
         }
+        if let status = try statusAsTold(change, node) { return status }
         return try status(of: node)
+    }
+
+    /// The attributes of an open file after the kernel has said the times it has, which go back as they came. The backing file's are not even
+    /// looked at: it would get finer ones with the next write, and its fsync would have its inode to write.
+    private func statusAsTold(_ change: AttributeChange, _ node: Node) throws(Errno) -> FileStatus? {
+        guard change.size == nil, let time = change.timeOfKernel, let changed = change.changed else { return nil }
+        guard let open = node.content.withLock({ $0 }), open.backing.told.withLock({ $0.modified == time }) else { return nil }
+        var status = open.shown(try open.backing.descriptor.statusButTimes())
+        status.changed = changed
+        return status
     }
 
     /// The kernel says which times it has: after writes, but also after a rename, a link or the removal of a name, where the backing file has

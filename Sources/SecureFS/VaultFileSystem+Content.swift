@@ -88,7 +88,7 @@ extension VaultFileSystem {
                 return nil
             }
         }
-        let size = open.file.backingDisagreed ? open.file.size.rawValue : nil
+        let size = open.file.backingDisagreed || !hasEndedAhead(open, node) ? open.file.size.rawValue : nil
         let descriptor = open.backing.descriptor
         table.with(node) { node in
             node.isInUse = false
@@ -99,6 +99,15 @@ extension VaultFileSystem {
         content = nil
         if open.file.isMisjudged { lookUpAnew(node) }
         return open
+    }
+
+    /// Gives the backing file the length that tells its size; says whether it has it.
+    private func hasEndedAhead(_ open: OpenContent, _ node: Node) -> Bool {
+        do throws(Errno) { try open.ahead?.endAhead() } catch {
+            log.write("\(ciphertextPath(of: node)): keeps zeros behind its end: \(error)")
+            return false
+        }
+        return true
     }
 
     /// Where more files wait for the flusher than there are descriptors for, a file is written out by whoever closes it.
@@ -130,14 +139,16 @@ extension VaultFileSystem {
         let (descriptor, isWritable) = try openBacking(node, writable: use.writes)
         let backing = BackingFile(descriptor, isRead: use.reads)
         let status = try descriptor.status()
+        let ahead = isWritable ? growth.map { AheadByteStore(backing, length: status.size, $0) } : nil
+        let store: any ByteStore = ahead ?? backing
         let path = "inode \(node.key.inode)"
         do throws(SecureFileError) {
             let file = if !use.needsHeader, mayOpenUnread {
-                try SecureFile.openUnread(backing, context, path: path, size: ByteCount(toldSize(node, status)))
+                try SecureFile.openUnread(store, context, path: path, size: ByteCount(toldSize(node, status)))
             } else {
-                try besideWriter(nil) { () throws(SecureFileError) in try SecureFile.open(backing, context, path: path) }
+                try besideWriter(nil) { () throws(SecureFileError) in try SecureFile.open(store, context, path: path) }
             }
-            return (OpenContent(file, backing, isWritable: isWritable), status)
+            return (OpenContent(file, backing, ahead, isWritable: isWritable), status)
         } catch {
             throw reported(error, node)
         }

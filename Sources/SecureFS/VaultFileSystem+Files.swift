@@ -38,8 +38,9 @@ extension VaultFileSystem {
 
     private func openNew(_ node: Node, _ descriptor: FileDescriptor) {
         let backing = BackingFile(descriptor, isRead: false)
+        let ahead = growth.map { AheadByteStore(backing, length: 0, $0) }
         let open = OpenContent(
-            SecureFile.create(backing, context, path: "inode \(node.key.inode)"), backing, isWritable: true)
+            SecureFile.create(ahead ?? backing, context, path: "inode \(node.key.inode)"), backing, ahead, isWritable: true)
         open.users = 1
         node.content.withLock { install(open, in: node, &$0) }
     }

@@ -14,7 +14,7 @@ final class Fixture {
 
     static let stranger = Caller(user: 4000, group: 4000, process: 1, umask: 0)
 
-    init() throws {
+    init(growth: GrowthAhead? = nil) throws {
         folder = NSTemporaryDirectory() + "sfs-test-" + UUID().uuidString
         var creation = Vault.Creation(passphrase: Array("test".utf8))
         creation.argon2 = .insecureMinimum
@@ -22,7 +22,8 @@ final class Fixture {
         let vault = try Vault.open(
             at: RawPath(folder), .passphrase(creation.passphrase), .readWrite, content: VaultMount.contentOptions)
         let sink = Sink()
-        fileSystem = try VaultFileSystem(vault, log: MountLog { line in sink.lines.withLock { $0.append(line) } }, isRoot: geteuid() == 0)
+        fileSystem = try VaultFileSystem(vault, log: MountLog { line in sink.lines.withLock { $0.append(line) } }, isRoot: geteuid() == 0,
+            growth: growth)
         self.sink = sink
     }
 
@@ -86,6 +87,10 @@ final class Fixture {
     }
     func close(_ node: NodeID) { fileSystem.release(node, handle) }
     let handle = HandleID(rawValue: 1)
+
+    func backingLength(_ name: String) throws -> UInt64 {
+        try #require(FileManager.default.attributesOfItem(atPath: backing(name))[.size] as? UInt64)
+    }
 
     func names(in node: NodeID = .root) throws -> [String] {
         let opened = try fileSystem.openDirectory(node)

@@ -150,6 +150,38 @@ private func waitWhile(_ condition: () throws -> Bool) throws {
         #expect(try fixture.vault.run("check").lines.last == "clean")
     }
 
+    /// On ext4 such a file is longer than it should be while it is open.
+    @Test func aMountThatIsKilledLeavesAFileThatGrewBySyncsAsLongAsItWas() throws {
+        let fixture = try MountFixture()
+        #expect(try fixture.mount().code == 0)
+        let script = try fixture.vault.folder.file(
+            "grow.py",
+            """
+            import os, sys
+            file = os.open("log", os.O_CREAT | os.O_WRONLY | os.O_APPEND)
+            for step in range(40):
+                os.write(file, bytes([65 + step % 26]) * 3000)
+                os.fdatasync(file)
+            print("synced", flush=True)
+            sys.stdin.readline()
+            """)
+        let vault = fixture.vault
+        let beside = try fixture.shell(
+            """
+            mkfifo ../in ../out; python3 '\(script)' <../in >../out & exec 8>../in 7<../out; read -r said <&7; echo "$said"
+            '\(Sfs.binary)' check '\(vault.path)' --passfile '\(vault.passfile)' | tail -n 1
+            '\(Sfs.binary)' cat '\(vault.path)' log --passfile '\(vault.passfile)' | sha256sum >../beside; sha256sum <log >../through; cmp ../beside ../through; echo $?
+            stat -c %s log; kill -9 "$('\(Sfs.binary)' info '\(vault.path)' | sed -n 's/^in use.* //p')"; echo >&8; wait; echo ended
+            """)
+        #expect(beside.lines == ["synced", "clean", "0", "120000", "ended"], "\(beside)")
+        #expect(try Sfs.run("umount", "--lazy", fixture.place).code == 0)
+        #expect(try fixture.mount().code == 0)
+        let again = try fixture.shell("stat -c %s log; sha256sum <log | cmp - ../through; echo $?; printf end >>log; stat -c %s log")
+        #expect(again.lines == ["120000", "0", "120003"], "\(again)")
+        #expect(try fixture.umount().code == 0)
+        #expect(try vault.run("check").lines.last == "clean")
+    }
+
     // MARK: Refusals
 
     @Test func mountPointsThatWillNotDo() throws {

@@ -20,6 +20,8 @@ public struct CrashHistory {
     /// The file is outside of a vault.
     private let isStandalone: Bool
     private var options = ContentContext.Options()
+    /// Lies over the store in half of the sessions in a vault.
+    private var ahead: AheadByteStore?
     private var session = 0
     private var dead: Set<Int> = []
     private var image = PageImage()
@@ -74,6 +76,8 @@ public struct CrashHistory {
             ? TestVault.standaloneContext(cipher: cipher, options: options)
             : TestVault.context(session: session, dead: dead, cipher: cipher, options: options)
         defer { context.forgetFiles() }
+        ahead = !isStandalone && generator.once(in: 2) ? AheadByteStore(faulty, length: image.length, TestVault.growth()) : nil
+        defer { ahead = nil }
         do {
             var file = try opened(faulty, context)
             for _ in 0..<generator.number(1..<12) { try act(&file, faulty, context, watch) }
@@ -103,7 +107,7 @@ public struct CrashHistory {
         // As a mount does for a program that only writes.
         if !isStandalone, dead.isEmpty, generator.once(in: 2) {
             trace.append("  unread")
-            return try SecureFile.openUnread(store, context, path: "file", size: ByteCount(model.size))
+            return try SecureFile.openUnread(ahead ?? store, context, path: "file", size: ByteCount(model.size))
         }
         do { return try open(store, context) } catch {
             if store.failureCount == 0 { throw error }
@@ -113,7 +117,7 @@ public struct CrashHistory {
     }
 
     private func open(_ store: FaultyByteStore, _ context: ContentContext) throws -> SecureFile {
-        isStandalone ? try SecureFile.openForWriting(store, context, path: "file") : try SecureFile.open(store, context, path: "file")
+        isStandalone ? try SecureFile.openForWriting(store, context, path: "file") : try SecureFile.open(ahead ?? store, context, path: "file")
     }
 
     /// The key goes and comes back. Locked, the file is durable as it is.
@@ -132,6 +136,10 @@ public struct CrashHistory {
             trace.append("reopen in the same session")
             do {
                 if isStandalone { try file.closeStandalone() } else { try file.settle() }
+                if let old = ahead {
+                    try old.endAhead()
+                    ahead = AheadByteStore(store, length: try store.length(), TestVault.growth())
+                }
                 file = try opened(store, context)
             } catch { if store.failureCount == failures { throw error } }
             return
@@ -174,6 +182,7 @@ public struct CrashHistory {
             try file.synchronize()
             watch.confirm()
             try file.settle()
+            try ahead?.endAhead()
         }
         store.becomeDurable()
         try watch.check()

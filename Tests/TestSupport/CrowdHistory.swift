@@ -16,6 +16,8 @@ public struct CrowdHistory {
     private let seed: UInt64
     private var members: [Member] = []
     private let context: ContentContext
+    /// Half of the files are lengthened ahead.
+    private let growth = TestVault.growth()
     private var trace: [String] = []
 
     public init(seed: UInt64, statesPerPoint: Int) throws {
@@ -45,11 +47,12 @@ public struct CrowdHistory {
                 seed: generator.next(), statesPerPoint: statesPerPoint, confirmed: model,
                 judge: CrashJudge(cipher: .aes256GCM, session: 3, dead: [2]))
             store.observe { watch.judge($0) }
+            let layer: any ByteStore = generator.once(in: 2) ? AheadByteStore(faulty, length: memory.length(), growth) : faulty
             let mixture = ActionMixture(&generator, limit: generator.pick([4500, 13_000, 540_000]), reads: true)
             members.append(
                 Member(
-                    store: store, faulty: faulty, watch: watch, file: try SecureFile.open(faulty, context, path: "file"), mixture: mixture,
-                    model: model))
+                    store: store, faulty: faulty, watch: watch, file: try SecureFile.open(layer, context, path: "file"),
+                    mixture: mixture, model: model))
         }
     }
 
@@ -123,6 +126,7 @@ public struct CrowdHistory {
     }
 
     private mutating func end() throws {
+        try growth.end()
         try context.settleAll { () throws(Errno) in for member in members { member.store.becomeDurable() } }
         if !context.unsettledFiles.isEmpty { throw Finding("\(context.unsettledFiles.count) files are unsettled after a settle") }
         if context.pendingByteCount != 0 { throw Finding("\(context.pendingByteCount) bytes counted as pending after a settle") }
@@ -132,6 +136,8 @@ public struct CrowdHistory {
             member.store.observe(nil)
             // A clean end: strict in the next session.
             try CrashJudge(cipher: .aes256GCM, session: 3, dead: []).judge(member.store.present, AllowedStates(confirmed: member.model))
+            let again = try SecureFile.open(MemoryByteStore(member.store.present), TestVault.context(session: 3), path: "file")
+            if again.backingDisagreed { throw Finding("a backing file does not have its length") }
         }
         context.forgetFiles()
     }

@@ -7,6 +7,9 @@ public struct ModelHistory {
     private let limit: Int64
     private let mixture: ActionMixture
     private let store = MemoryByteStore()
+    private let growth = TestVault.growth()
+    /// Lies over the store in half of the histories.
+    private var ahead: AheadByteStore?
     private var model = ModelFile()
     private var file: SecureFile
     private var context: ContentContext
@@ -38,7 +41,8 @@ public struct ModelHistory {
         context = isStandalone
             ? TestVault.standaloneContext(cipher: cipher, options: options)
             : TestVault.context(session: 1, cipher: cipher, options: options)
-        file = SecureFile.create(store, context, path: "model")
+        if !isStandalone, generator.once(in: 2) { ahead = AheadByteStore(store, length: 0, growth) }
+        file = SecureFile.create(ahead ?? store, context, path: "model")
     }
 
     /// Runs `steps` actions; the error says seed, step and the last actions.
@@ -75,10 +79,12 @@ public struct ModelHistory {
         case 0:  // the node was forgotten by the kernel
             trace.append("reopen in the same session")
             try file.settle()
+            try ahead?.endAhead()
         case 1:
             trace.append("reopen after a clean end")
             try file.synchronize()
             try file.settle()
+            try ahead?.endAhead()
             session += 1
         case 2:  // killed after everything was settled
             trace.append("reopen after the process died")
@@ -95,12 +101,14 @@ public struct ModelHistory {
         }
         if context.pendingByteCount != 0 { throw Finding("\(context.pendingByteCount) bytes counted as pending after a settle") }
         context = makeContext(dead)
+        if ahead != nil { ahead = AheadByteStore(store, length: store.length(), growth) }
         // As a mount does for a program that only writes.
         let isUnread = dead.isEmpty && generator.once(in: 2)
         if isUnread { trace.append("  unread") }
         file = isUnread
-            ? try SecureFile.openUnread(store, context, path: "model", size: ByteCount(model.size))
-            : try SecureFile.open(store, context, path: "model")
+            ? try SecureFile.openUnread(ahead ?? store, context, path: "model", size: ByteCount(model.size))
+            : try SecureFile.open(ahead ?? store, context, path: "model")
+        if dead.isEmpty, file.backingDisagreed { throw Finding("the backing file does not have its length") }
     }
 
     /// The key goes and comes back; the file goes on.

@@ -2,6 +2,13 @@ import SecureFileCore
 
 /// Keys and sessions for tests of content files.
 public enum TestVault {
+    /// Files that are lengthened ahead of their end at every occasion.
+    package static func growth() -> GrowthAhead {
+        var limits = GrowthAhead.Limits()
+        (limits.steps, limits.largestStep, limits.least, limits.most) = (1, 300_000, 4096, 20_480)
+        return GrowthAhead(limits)
+    }
+
     public static let contentKey = SecretKey(copying: (0..<32).map { UInt8($0) })
     public static let keyID: UInt64 = 0x0102_0304_0506_0708
 

@@ -6,6 +6,7 @@
 #include <getopt.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/stat.h>
 #include <sys/types.h>
 #include <sys/xattr.h>
 
@@ -20,11 +21,16 @@ extern const long CLinux_UTIME_OMIT, CLinux_UTIME_NOW;
 int CLinux_openat(int dirfd, const char *path, int flags, mode_t mode);
 // The time of birth of the inode fd stands for, which may be opened as a path only. Returns 1, 0 where the filesystem keeps none, or -1.
 int CLinux_birth_time(int fd, long long *seconds, unsigned *nanoseconds);
+// As fstat, but the times of modification and change are zero, and not asked for: a file whose times were asked for gets finer ones with its
+// next write, which the fsync after it has to write too. Returns 0 or -1.
+int CLinux_fstat_but_times(int fd, struct stat *result);
 // The device number of the file system at `path`, without asking that file system. Returns 0 or -1.
 int CLinux_device_of(const char *path, unsigned *major, unsigned *minor);
 int CLinux_renameat2(int oldfd, const char *oldpath, int newfd, const char *newpath, unsigned flags);
 int CLinux_fallocate(int fd, int mode, off_t offset, off_t length);
 int CLinux_syncfs(int fd);
+// The kind of the filesystem, f_type of statfs(2); -1 with errno.
+long CLinux_filesystem_kind(int fd);
 
 // Has the system read the program's code and that of its libraries, in the background: what is needed later then need not wait for the disk.
 void CLinux_read_ahead_code(void);

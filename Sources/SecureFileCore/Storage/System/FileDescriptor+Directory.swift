@@ -90,6 +90,11 @@ extension FileDescriptor {
             filesAvailable: UInt64(raw.f_favail), isReadOnly: raw.f_flag & UInt(ST_RDONLY) != 0)
     }
 
+    /// Whether this lies on ext2, ext3 or ext4. The corresponding C function is `fstatfs`.
+    package func isOnExt() throws(Errno) -> Bool {
+        try retrying { CLinux_filesystem_kind(rawValue) } == 0xef53
+    }
+
     // MARK: Extended attributes
 
     /// The value of an extended attribute of this inode; `.noData` when it has none.

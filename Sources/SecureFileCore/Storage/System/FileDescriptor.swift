@@ -206,6 +206,14 @@ public final class FileDescriptor: Sendable {
         return FileStatus(raw)
     }
 
+    /// The same with the times of modification and change left out, of which the system thus need not keep what it has told. The corresponding
+    /// C function is `statx`.
+    package func statusButTimes() throws(Errno) -> FileStatus {
+        var raw = stat()
+        try retrying { unsafe CLinux_fstat_but_times(rawValue, &raw) }
+        return FileStatus(raw)
+    }
+
     /// The status of `name` in this directory; a symlink is not followed.
     public func status(of name: RawPath) throws(Errno) -> FileStatus {
         var raw = stat()
