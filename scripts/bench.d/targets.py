@@ -36,11 +36,11 @@ def settle(folder):
     run("sync", "-f", folder)
 
 
-def drop_caches():
-    """Empties the kernel's page, entry and inode caches; needs root. Says whether it did."""
+def drop_caches(what="3"):
+    """Empties the kernel's page, entry and inode caches (3), or the first only (1); needs root. Says whether it did."""
     try:
         with open("/proc/sys/vm/drop_caches", "w", encoding="ascii") as control:
-            control.write("3")
+            control.write(what)
         return True
     except OSError:
         return False
