@@ -131,9 +131,10 @@ package final class AheadByteStore: ByteStore {
             }
             state.reserved = target
         } catch {
-            // No room, or worse, of which the sync will tell: it was but an attempt. What there is of it is zero.
+            // No room, or worse, of which the sync will tell. It was but an attempt: others may need the space. What is left of it is zero.
             state.steps = -1000
-            if let length = try? inner.length() { state.reserved = max(state.reserved, length) }
+            try? inner.setLength(state.end)
+            if let length = try? inner.length() { state.reserved = max(state.end, length) }
         }
     }
 

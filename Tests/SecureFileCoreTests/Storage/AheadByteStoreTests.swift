@@ -70,6 +70,7 @@ struct AheadByteStoreTests {
             if number == 3 { faulty.failCall(0, of: .changes, with: FaultyByteStore.Fault(.noSpace, written: 3, keepsPagesWhole: false)) }
             try ahead.synchronize(attributes: false)
             faulty.heal()
+            #expect(store.length() == Int64(4096 * (number + 1)), "nothing is kept of it")
         }
         #expect(faulty.failureCount == 1)
         try ahead.endAhead()
