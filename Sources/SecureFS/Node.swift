@@ -55,6 +55,8 @@ final class Node: @unchecked Sendable {
         var anchor: FileDescriptor?
         /// The size, where the backing length does not tell it.
         var recordedSize: Int64?
+        /// When the backing inode had changed last as that was found out; nil where it may be changing still. For a mount that only reads.
+        var recordedChange: FileTime?
     }
 
     private struct Marks: OptionSet {

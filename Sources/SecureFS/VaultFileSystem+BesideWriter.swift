@@ -22,6 +22,14 @@ extension VaultFileSystem {
         }
     }
 
+    /// To a mount that only reads: whether somebody writes, and which sessions have died, is looked up once a second.
+    func followWriter() {
+        if isSoleUser { return }
+        let now = CurrentProcess.secondsSince1970
+        guard followed.exchange(now, ordering: .relaxed) != now, let rule = try? vault.currentSessionRule() else { return }
+        context.follow(rule)
+    }
+
     private func mayBeUnderWay(_ error: SecureFileError) -> Bool {
         vault.access == .readOnly && (error.code == .damaged || error.code == .truncated || error.code == .notSecureFile)
     }

@@ -121,9 +121,14 @@ extension VaultFileSystem {
 
     private func load(_ node: Node, for use: ContentUse) throws(Errno) -> OpenContent {
         let (open, status) = try open(node, for: use)
-        if open.file.size.rawValue != toldSize(node, status) {
-            lookUpAnew(node)
-            throw .stale
+        let size = open.file.size.rawValue
+        if size != toldSize(node, status) {
+            if isSoleUser {
+                lookUpAnew(node)
+                throw .stale
+            }
+            // To a mount that only reads, the kernel asks for the size again and again.
+            table.with(node) { $0.madeRare().recordedSize = size }
         }
         return open
     }
@@ -166,8 +171,14 @@ extension VaultFileSystem {
     func recordSize(of node: Node) throws(Errno) {
         try node.content.withLock { (content) throws(Errno) in
             if content != nil { return }
-            let size = try open(node, for: ContentUse(reads: false)).0.file.size.rawValue
-            table.with(node) { $0.madeRare().recordedSize = size }
+            let (open, status) = try open(node, for: ContentUse(reads: false))
+            let size = open.file.size.rawValue
+            let isAtRest = status.changed.seconds < CurrentProcess.secondsSince1970 - 1
+            table.with(node) { node in
+                let rare = node.madeRare()
+                rare.recordedSize = size
+                rare.recordedChange = isAtRest ? status.changed : nil
+            }
         }
     }
 

@@ -73,7 +73,9 @@ extension VaultFileSystem {
     ) throws(Errno) -> FileStatus {
         var status = status
         switch status.kind {
-        case .regular: status.size = toldSize(node, status)
+        case .regular:
+            if !isSoleUser { try ensureSizeIsKnown(node, status) }
+            status.size = toldSize(node, status)
         case .symlink: if let place { status.size = try place.directory.plaintextSize(status, place.name) }
         default: break
         }

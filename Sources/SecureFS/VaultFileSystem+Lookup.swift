@@ -26,7 +26,7 @@ extension VaultFileSystem {
     func entry(_ status: FileStatus, _ alias: Alias, _ directory: VaultDirectory, isNew: Bool = false) throws(Errno) -> Entry {
         let node = table.enter(status, as: alias, isNew: isNew)
         do throws(Errno) {
-            if node.kind == .regular, !isNew { try ensureSizeIsKnown(node, status) }
+            if node.kind == .regular, !isNew, isSoleUser { try ensureSizeIsKnown(node, status) }
             return Entry(node: node.id, attributes: try shown(status, node, (directory, alias.name)))
         } catch {
             table.forget(node.id, count: 1)
@@ -41,9 +41,19 @@ extension VaultFileSystem {
     }
 
     /// Reads the header where the backing length may say the wrong size: after a session died, and of a file found out before.
-    private func ensureSizeIsKnown(_ node: Node, _ status: FileStatus) throws(Errno) {
+    func ensureSizeIsKnown(_ node: Node, _ status: FileStatus) throws(Errno) {
+        followWriter()
         let isSuspect = context.session.hasDead && status.size > 0 || isDisagreeing(node.key)
-        guard isSuspect, table.with(node, { !$0.isInUse && $0.rare?.recordedSize == nil }) else { return }
+        let isKnown = table.with(node) { node in
+            if node.isInUse { return true }
+            guard let rare = node.rare, rare.recordedSize != nil else { return false }
+            if isSoleUser { return true }
+            if isSuspect { return rare.recordedChange == status.changed }
+            // The writer has gone, and left the backing file as long as it should be.
+            (rare.recordedSize, rare.recordedChange) = (nil, nil)
+            return true
+        }
+        guard isSuspect, !isKnown else { return }
         do throws(Errno) {
             try recordSize(of: node)
         } catch {

@@ -18,6 +18,8 @@ package final class VaultFileSystem: FileSystemOperations {
     /// again.
     let changing = Mutex<Void>(())
     let flusher: Flusher
+    /// When the session record was read last, in seconds since 1970. ``followWriter()``
+    let followed = Atomic<Int64>(0)
     /// Where it pays: on ext4 an fsync of a file that has grown takes twice as long as of one that has not.
     let growth: GrowthAhead?
     /// Made inodes are given to the caller: only root can do that, and only root has to.
@@ -37,7 +39,7 @@ package final class VaultFileSystem: FileSystemOperations {
         // Else a late write would undo what utimensat(2) was told.
         precondition(vault.access == .readOnly || context.options.keepsModificationTimes, "open the vault with VaultMount.contentOptions")
         let isOnExt = try vault.root.descriptor.isOnExt()
-        self.growth = growth ?? (vault.access == .readWrite && isOnExt ? GrowthAhead() : nil)
+        self.growth = growth ?? (vault.access == .readWrite && isOnExt ? GrowthAhead(hasRoom: vault.root.descriptor.hasPlentyOfRoom) : nil)
         table = NodeTable(root: try vault.root.descriptor.status())
         flusher = Flusher(context, vault.root.descriptor, log, descriptorLimit: MountServer.descriptorLimit)
     }

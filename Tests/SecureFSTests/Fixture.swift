@@ -88,6 +88,13 @@ final class Fixture {
     func close(_ node: NodeID) { fileSystem.release(node, handle) }
     let handle = HandleID(rawValue: 1)
 
+    /// The vault as a mount shows it that only reads, beside this one.
+    func besideReader() throws -> VaultFileSystem {
+        let vault = try Vault.open(at: RawPath(folder), .passphrase(Array("test".utf8)), .readOnly, content: VaultMount.contentOptions)
+        let sink = sink
+        return try VaultFileSystem(vault, log: MountLog { line in sink.lines.withLock { $0.append(line) } }, isRoot: false)
+    }
+
     func backingLength(_ name: String) throws -> UInt64 {
         try #require(FileManager.default.attributesOfItem(atPath: backing(name))[.size] as? UInt64)
     }

@@ -40,6 +40,44 @@ import Testing
         #expect(fixture.logged.isEmpty)
     }
 
+    @Test func aMountThatOnlyReadsSeesWhatTheOtherWrites() throws {
+        let node = try fixture.create("log").node
+        try append(to: node, steps: 0..<10)
+        let reader = try fixture.besideReader()
+        var seen: [Int64] = []
+        for round in 1...4 {
+            let entry = try #require(try reader.lookup(Array("log".utf8), in: .root))
+            #expect(entry.attributes.size == Int64(round * 40960))
+            #expect(try reader.attributes(of: entry.node).size == Int64(round * 40960))
+            _ = try reader.open(entry.node, OpenIntent(reads: true, writes: false))
+            let buffer = PageBuffer(count: 1 << 18)
+            let got = try reader.read(entry.node, fixture.handle, at: 0, count: buffer.count, into: buffer)
+            #expect(String(decoding: buffer.bytes(0..<got), as: UTF8.self) == String(repeating: text, count: 10 * round))
+            reader.release(entry.node, fixture.handle)
+            #expect(try reader.table.node(entry.node).content.withLock { $0 == nil }, "nothing is held open")
+            seen.append(entry.attributes.size)
+            if round == 3 {
+                // Not looked up by a new open either: the size comes with the attributes.
+                try append(to: node, steps: 30..<40)
+                #expect(try reader.attributes(of: entry.node).size == 4 * 40960)
+            } else if round < 3 {
+                try append(to: node, steps: round * 10..<round * 10 + 10)
+            }
+        }
+        #expect(seen.count == 4)
+        #expect(fixture.logged.isEmpty, "\(fixture.logged)")
+    }
+
+    @Test func whereSpaceIsShortNoneIsLent() throws {
+        let fixture = try Fixture(growth: GrowthAhead(hasRoom: { false }))
+        let node = try fixture.create("log").node
+        for step in 0..<10 {
+            try fixture.write(text, to: node, at: Int64(step * text.utf8.count))
+            try fixture.fileSystem.synchronize(node, fixture.handle, contentOnly: true)
+        }
+        #expect(try fixture.backingLength("log") == 4096 * 11)
+    }
+
     @Test func aMountThatEndsWithOpenFilesLeavesThemTheirLength() throws {
         let node = try fixture.create("log").node
         try append(to: node, steps: 0..<10)

@@ -28,6 +28,8 @@ public final class ContentContext: Sendable {
     private let sessionRule: Mutex<SessionRule>
     /// The files are outside of a vault, each with a session of its own. FORMAT section 8.2.
     let isStandalone: Bool
+    /// The files of a vault are only read: no session of ours writes them.
+    let isReader: Bool
     package let options: Options
     let lanes = LanePool()
     let pages = PagePool()
@@ -54,6 +56,7 @@ public final class ContentContext: Sendable {
         self.cipher = cipher
         sessionRule = Mutex(session)
         isStandalone = false
+        isReader = session.current == .none
         self.options = options
         self.log = log
     }
@@ -68,6 +71,7 @@ public final class ContentContext: Sendable {
         self.cipher = cipher
         sessionRule = Mutex(SessionRule(current: .none))
         isStandalone = true
+        isReader = false
         self.options = options
         self.log = log
     }

@@ -242,8 +242,10 @@ extension SecureFile {
         pendingCount > 0 || isInlineDirty || dirtyGroupCount > 0 || header?.isDirty == true || backingLength < expectedBackingLength
     }
 
-    /// What cannot be settled without a sync: a cut that waits for one.
-    var needsSyncToSettle: Bool { (backingLength > expectedBackingLength && !isCutBarred) || !deferredPunches.isEmpty }
+    /// What cannot be settled without a sync: a cut that waits for one. To whoever only reads, excess is nothing to be done about.
+    var needsSyncToSettle: Bool {
+        (backingLength > expectedBackingLength && !isCutBarred && !context.isReader) || !deferredPunches.isEmpty
+    }
 
     var isUnsettled: Bool { hasLooseEnds || needsSyncToSettle }
 

@@ -16,6 +16,7 @@ package final class GrowthAhead: Sendable {
 
     let limits: Limits
     let zeros = PageBuffer(count: 64 << 10)
+    private let hasRoom: @Sendable () -> Bool
     private let state = Mutex<State>(State())
 
     private struct State {
@@ -27,11 +28,16 @@ package final class GrowthAhead: Sendable {
         weak let store: AheadByteStore?
     }
 
-    package init(_ limits: Limits = Limits()) { self.limits = limits }
+    /// - Parameter hasRoom: Whether the filesystem has space to spare: what is lent to some files is lost to others.
+    package init(_ limits: Limits = Limits(), hasRoom: @escaping @Sendable () -> Bool = { true }) {
+        self.limits = limits
+        self.hasRoom = hasRoom
+    }
 
     /// Takes note of a store about to be lengthened; false: it must not be.
     func admit(_ store: AheadByteStore) -> Bool {
-        state.withLock { state in
+        if !hasRoom() { return false }
+        return state.withLock { state in
             if !state.isOver { state.stores[ObjectIdentifier(store)] = WeakStore(store: store) }
             return !state.isOver
         }

@@ -90,6 +90,12 @@ extension FileDescriptor {
             filesAvailable: UInt64(raw.f_favail), isReadOnly: raw.f_flag & UInt(ST_RDONLY) != 0)
     }
 
+    /// Whether 256 MiB are free.
+    package func hasPlentyOfRoom() -> Bool {
+        guard let status = try? filesystemStatus() else { return false }
+        return status.blocksAvailable.multipliedReportingOverflow(by: status.fragmentSize).partialValue >= 256 << 20
+    }
+
     /// Whether this lies on ext2, ext3 or ext4. The corresponding C function is `fstatfs`.
     package func isOnExt() throws(Errno) -> Bool {
         try retrying { CLinux_filesystem_kind(rawValue) } == 0xef53
