@@ -80,6 +80,8 @@ final class OpenContent: @unchecked Sendable {
     /// What `file` writes to, where that is not `backing` itself.
     let ahead: AheadByteStore?
     var isWritable: Bool
+    /// When the backing inode had changed last as the file was read anew. For a mount that only reads: ``VaultFileSystem/lookAgain(_:_:)``.
+    let seenChange = Mutex<FileTime?>(nil)
     /// Open handles and operations under way.
     var users = 0
 

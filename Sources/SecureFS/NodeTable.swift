@@ -20,8 +20,11 @@ final class NodeTable: Sendable {
     }
     private let tables: Mutex<Tables>
     let root: Node
+    /// Others change names, and nobody says so: of an inode the name that was found last counts.
+    private let hearsOfNothing: Bool
 
-    init(root status: FileStatus) {
+    init(root status: FileStatus, hearsOfNothing: Bool = false) {
+        self.hearsOfNothing = hearsOfNothing
         root = Node(.root, InodeKey(status), .directory)
         root.lookups = 1
         tables = Mutex(Tables(root))
@@ -51,7 +54,7 @@ final class NodeTable: Sendable {
             let node = known ?? NodeTable.make(key, status.kind, &tables)
             if isNew { node.hasNoAttributes = true }
             node.lookups += 1
-            NodeTable.add(alias, to: node)
+            NodeTable.add(alias, to: node, isOnlyName: hearsOfNothing)
             return node
         }
     }
@@ -77,16 +80,16 @@ final class NodeTable: Sendable {
     // MARK: Names
 
     /// Takes note that `node` is also called `alias`.
-    func add(_ alias: Alias, to node: Node) { tables.withLock { _ in NodeTable.add(alias, to: node) } }
+    func add(_ alias: Alias, to node: Node) { tables.withLock { _ in NodeTable.add(alias, to: node, isOnlyName: hearsOfNothing) } }
 
-    private static func add(_ alias: Alias, to node: Node) {
+    private static func add(_ alias: Alias, to node: Node, isOnlyName: Bool) {
         if node.isFound(as: alias) || node.rare?.aliases.contains(where: { same($0, alias) }) == true { return }
         guard let first = node.alias else {
             node.alias = alias
             alias.parent.children += 1
             return
         }
-        if node.kind == .directory {
+        if node.kind == .directory || isOnlyName {
             // A directory has one name: this one is newer.
             first.parent.children -= 1
             node.alias = alias

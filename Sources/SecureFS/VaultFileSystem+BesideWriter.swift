@@ -30,6 +30,22 @@ extension VaultFileSystem {
         context.follow(rule)
     }
 
+    /// To a mount that only reads: a file that somebody has open is read anew where the other mount has changed it.
+    ///
+    /// - Parameter status: Of the backing file, as it is now.
+    func lookAgain(_ open: OpenContent, _ status: FileStatus) {
+        if isSoleUser { return }
+        let isAtRest = status.changed.seconds < CurrentProcess.secondsSince1970 - 1
+        let isOld = open.seenChange.withLock { seen in
+            defer { seen = isAtRest ? status.changed : nil }
+            return seen != status.changed
+        }
+        guard isOld else { return }
+        followWriter()
+        // Where it fails it is tried again by the next call that needs the content.
+        try? open.file.readAnew()
+    }
+
     private func mayBeUnderWay(_ error: SecureFileError) -> Bool {
         vault.access == .readOnly && (error.code == .damaged || error.code == .truncated || error.code == .notSecureFile)
     }

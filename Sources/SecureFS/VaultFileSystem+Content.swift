@@ -12,6 +12,7 @@ extension VaultFileSystem {
                 if use.writes, !open.isWritable { try makeWritable(open, node) }
                 if use.reads { open.backing.noteReader() }
                 if use.needsHeader { try ensureHeaderIsRead(open, node) }
+                if !isSoleUser { lookAgain(open, try open.backing.descriptor.status()) }
                 open.users += 1
                 return open
             }

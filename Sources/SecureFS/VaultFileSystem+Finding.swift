@@ -55,7 +55,11 @@ extension VaultFileSystem {
 
     /// Status of the backing inode, and the size a user sees.
     func status(of node: Node) throws(Errno) -> FileStatus {
-        if let open = node.content.withLock({ $0 }) { return open.shown(try open.backing.descriptor.status()) }
+        if let open = node.content.withLock({ $0 }) {
+            let status = try open.backing.descriptor.status()
+            lookAgain(open, status)
+            return open.shown(status)
+        }
         if node.id == .root { return try vault.rootStatus() }
         return try retrying(node) { () throws(Errno) in
             let (alias, anchor, _) = table.whereabouts(of: node)

@@ -36,7 +36,10 @@ extension VaultFileSystem {
 
     /// The attributes of an inode whose backing status was just read.
     private func shown(_ status: FileStatus, _ node: Node, _ place: (VaultDirectory, StoredName)) throws(Errno) -> FileStatus {
-        if node.kind == .regular, table.with(node, { $0.isInUse }), let open = node.content.withLock({ $0 }) { return open.shown(status) }
+        if node.kind == .regular, table.with(node, { $0.isInUse }), let open = node.content.withLock({ $0 }) {
+            lookAgain(open, status)
+            return open.shown(status)
+        }
         return try sized(status, node, place)
     }
 

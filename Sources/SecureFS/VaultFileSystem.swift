@@ -40,7 +40,7 @@ package final class VaultFileSystem: FileSystemOperations {
         precondition(vault.access == .readOnly || context.options.keepsModificationTimes, "open the vault with VaultMount.contentOptions")
         let isOnExt = try vault.root.descriptor.isOnExt()
         self.growth = growth ?? (vault.access == .readWrite && isOnExt ? GrowthAhead(hasRoom: vault.root.descriptor.hasPlentyOfRoom) : nil)
-        table = NodeTable(root: try vault.root.descriptor.status())
+        table = NodeTable(root: try vault.root.descriptor.status(), hearsOfNothing: vault.access == .readOnly)
         flusher = Flusher(context, vault.root.descriptor, log, descriptorLimit: MountServer.descriptorLimit)
     }
 
