@@ -90,7 +90,7 @@ final class NodeTable: Sendable {
             return
         }
         if node.kind == .directory || isOnlyName {
-            // A directory has one name: this one is newer.
+            // There is one name, of a directory always: this one is newer.
             first.parent.children -= 1
             node.alias = alias
         } else {

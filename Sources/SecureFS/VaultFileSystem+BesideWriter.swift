@@ -35,9 +35,8 @@ extension VaultFileSystem {
     /// - Parameter status: Of the backing file, as it is now.
     func lookAgain(_ open: OpenContent, _ status: FileStatus) {
         if isSoleUser { return }
-        let isAtRest = status.changed.seconds < CurrentProcess.secondsSince1970 - 1
         let isOld = open.seenChange.withLock { seen in
-            defer { seen = isAtRest ? status.changed : nil }
+            defer { seen = status.changeAtRest }
             return seen != status.changed
         }
         guard isOld else { return }
@@ -49,4 +48,9 @@ extension VaultFileSystem {
     private func mayBeUnderWay(_ error: SecureFileError) -> Bool {
         vault.access == .readOnly && (error.code == .damaged || error.code == .truncated || error.code == .notSecureFile)
     }
+}
+
+extension FileStatus {
+    /// The time of the last change, by which a later one can be told; nil where the next may get the same time.
+    var changeAtRest: FileTime? { changed.seconds < CurrentProcess.secondsSince1970 - 1 ? changed : nil }
 }

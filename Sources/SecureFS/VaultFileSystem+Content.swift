@@ -3,7 +3,6 @@ import SecureFileCore
 /// Opening and closing the content of files. It is open exactly while it has users or holds something back.
 extension VaultFileSystem {
     /// The open content of a node; counts as one more user until ``giveBack(_:)``.
-    ///
     func borrow(_ node: Node, for use: ContentUse) throws(Errno) -> OpenContent {
         guard node.kind == .regular else { throw node.kind == .directory ? .isDirectory : .invalidArgument }
         if use.writes, vault.access == .readOnly { throw .readOnly }
@@ -174,11 +173,9 @@ extension VaultFileSystem {
             if content != nil { return }
             let (open, status) = try open(node, for: ContentUse(reads: false))
             let size = open.file.size.rawValue
-            let isAtRest = status.changed.seconds < CurrentProcess.secondsSince1970 - 1
             table.with(node) { node in
                 let rare = node.madeRare()
-                rare.recordedSize = size
-                rare.recordedChange = isAtRest ? status.changed : nil
+                (rare.recordedSize, rare.recordedChange) = (size, status.changeAtRest)
             }
         }
     }
