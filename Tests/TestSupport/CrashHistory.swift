@@ -219,6 +219,8 @@ public final class CrashWatch: Sendable {
         var failure: Finding?
         var states = 0
         var points = 0
+        /// Of the last confirmed state; nil: to be found in the durable state, which is the confirmed one.
+        var stale: StaleEntries?
     }
     private let state: Mutex<State>
     private let judge: CrashJudge
@@ -235,7 +237,12 @@ public final class CrashWatch: Sendable {
     public var allowed: AllowedStates { state.withLock { $0.allowed } }
 
     public func begin(_ next: ModelFile) { state.withLock { $0.allowed.add(next) } }
-    public func confirm() { state.withLock { $0.allowed.confirm() } }
+    public func confirm() {
+        state.withLock {
+            $0.allowed.confirm()
+            $0.stale = nil
+        }
+    }
 
     /// Throws what was found since.
     public func check() throws(Finding) { if let failure = state.withLock({ $0.failure }) { throw failure } }
@@ -245,6 +252,10 @@ public final class CrashWatch: Sendable {
         state.withLock { state in
             if state.failure != nil { return }
             state.points += 1
+            do throws(Finding) { try checkStaleEntries(point, &state) } catch {
+                state.failure = error
+                return
+            }
             let possible = CrashStates(point)
             let all = possible.count <= statesPerPoint
             for number in 0..<(all ? possible.count : statesPerPoint) {
@@ -258,5 +269,11 @@ public final class CrashWatch: Sendable {
                 }
             }
         }
+    }
+
+    private func checkStaleEntries(_ point: CrashPoint, _ state: inout State) throws(Finding) {
+        let stale = state.stale ?? StaleEntries(in: point.durable, judge)
+        state.stale = stale
+        try stale.check(point)
     }
 }

@@ -59,7 +59,7 @@ public struct CrashJudge: Sendable {
     @discardableResult
     public func judge(_ image: PageImage, _ allowed: AllowedStates, settling: Bool = false) throws(Finding) -> ModelFile {
         let store = MemoryByteStore(image)
-        let context = isStandalone ? TestVault.standaloneContext(cipher: cipher) : TestVault.context(session: session, dead: dead, cipher: cipher)
+        let context = context()
         do {
             let file = try SecureFile.open(store, context, path: "crashed")
             let found = try ModelFile(reading: file, allowed)
@@ -73,6 +73,11 @@ public struct CrashJudge: Sendable {
             if isStandalone, allowed.states.contains(where: { $0.size == 0 }), Self.lacksFirstPage(image) { return ModelFile() }
             throw Finding("it cannot be read: \(error)")
         }
+    }
+
+    /// The context of the session that opens it.
+    func context() -> ContentContext {
+        isStandalone ? TestVault.standaloneContext(cipher: cipher) : TestVault.context(session: session, dead: dead, cipher: cipher)
     }
 
     private static func lacksFirstPage(_ image: PageImage) -> Bool {

@@ -128,7 +128,7 @@ extension SecureFile {
 
     /// After a sync with nothing pending: a cut that waited for it is done.
     func finishCut() throws(SecureFileError) {
-        cutFloor = nil
+        isEndUnsynced = false
         if isCutBarred { return }
         if backingLength > expectedBackingLength { try setBackingLength(expectedBackingLength) }
         // Excess that an earlier session left: nothing in the file would tell the next instance that its cut may still be lost.

@@ -91,6 +91,7 @@ extension SecureFile {
 
     private func clearBlock(_ place: Int, _ state: GroupState) {
         if state.page.newestSlot(place).isEmpty { return }
+        noteVersionsGo(place, state)
         state.page.clear(place)
         markDirty(state)
         // Nobody is owed anything: the page may be written again at once, so its space must not be given back later.

@@ -17,8 +17,9 @@ extension SecureFile {
         groups.removeAll()
         (form, plaintextSize) = (.empty, .zero)
         (header, inlineContent, fileKey, commit) = (nil, nil, nil, nil)
-        (isOwed, isLenient, isInlineDirty, isStamped, isTailUnchecked, isCutBarred) = (false, false, false, false, false, false)
-        (foreignSize, cutFloor, worstEpoch, groupCutEpoch) = (nil, nil, nil, nil)
+        (isOwed, isLenient, isInlineDirty, isStamped) = (false, false, false, false)
+        (isTailUnchecked, isCutBarred, isEndUnsynced) = (false, false, false)
+        (foreignSize, worstEpoch, groupCutEpoch) = (nil, nil, nil)
         dirtyGroupCount = 0
         deferredPunches.removeAll()
         epoch += 1
@@ -60,7 +61,7 @@ extension SecureFile {
         }
         releasePending(from: end)
         dropGroups(from: GroupIndex(ContentGeometry.groupCount(size)))
-        if isOwed { cutFloor = min(cutFloor ?? end, end) }
+        noteEndChanged()
         if let header { markDirty(header) }
         if !isOwed, backingLength > expectedBackingLength, pendingCount == 0 { try setBackingLength(expectedBackingLength) }
     }

@@ -91,8 +91,9 @@ extension SecureFile {
         groups.removeAll()
         (form, backingLength) = (.empty, 0)
         (header, inlineContent, fileKey, commit) = (nil, nil, nil, nil)
-        (isOwed, isLenient, isInlineDirty, isStamped, isTailUnchecked, isCutBarred) = (false, false, false, false, false, false)
-        (foreignSize, cutFloor, worstEpoch) = (nil, nil, nil)
+        (isOwed, isLenient, isInlineDirty, isStamped) = (false, false, false, false)
+        (isTailUnchecked, isCutBarred, isEndUnsynced) = (false, false, false)
+        (foreignSize, worstEpoch) = (nil, nil)
         dirtyGroupCount = 0
         deferredPunches.removeAll()
         epoch += 1

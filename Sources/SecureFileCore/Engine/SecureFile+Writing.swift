@@ -200,10 +200,18 @@ extension SecureFile {
 
     /// Makes the version that counts the newest one of its entry, so that the next goes into the other slot.
     func settleEntry(_ block: BlockIndex, _ state: GroupState, _ version: Version) {
+        let index = block.indexInGroup
         switch version {
         case .newest: return
-        case .older: state.page.fallBack(block.indexInGroup)
-        case .hole: if state.page.newestSlot(block.indexInGroup).isEmpty { return } else { state.page.clear(block.indexInGroup) }
+        case .older:
+            noteVersionsGo(index, state)
+            state.page.fallBack(index)
+        case .hole:
+            if state.page.newestSlot(index).isEmpty { return }
+            noteVersionsGo(index, state)
+            state.page.clear(index)
+            // A version of a few bytes may open by chance over other data: the hole has to be durable before there is any. FORMAT section 9.
+            state.noteDropped(index, epoch)
         }
         markDirty(state)
     }

@@ -52,8 +52,8 @@ public final class SecureFile: @unchecked Sendable {
     var foreignSize: ByteCount?
     /// Page 0 was written in this session.
     var isStamped = false
-    /// The first block whose data page was cut away since the last sync and may still be needed.
-    var cutFloor: BlockIndex?
+    /// The file was cut, or something past its end was cleared or shortened, since the last sync with nothing pending: until then it must not grow.
+    var isEndUnsynced = false
     /// The epoch in which the backing file was lengthened, not durably so before the next.
     var extensionEpoch: UInt64?
     /// The epoch in which metadata pages were cut off the backing file, not durably so before the next.
@@ -242,9 +242,10 @@ extension SecureFile {
         pendingCount > 0 || isInlineDirty || dirtyGroupCount > 0 || header?.isDirty == true || backingLength < expectedBackingLength
     }
 
-    /// What cannot be settled without a sync: a cut that waits for one. To whoever only reads, excess is nothing to be done about.
+    /// What cannot be settled without a sync: a cut that waits for one, or an end of which the next instance would not know that it was changed.
+    /// To whoever only reads, excess is nothing to be done about.
     var needsSyncToSettle: Bool {
-        (backingLength > expectedBackingLength && !isCutBarred && !context.isReader) || !deferredPunches.isEmpty
+        ((backingLength > expectedBackingLength && !isCutBarred || isEndUnsynced) && !context.isReader) || !deferredPunches.isEmpty
     }
 
     var isUnsettled: Bool { hasLooseEnds || needsSyncToSettle }
