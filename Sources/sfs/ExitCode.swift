@@ -84,7 +84,7 @@ enum ExitCode: Int32, CaseIterable {
         case .noEntry, .notDirectory: self = subject == .vault ? .noVault : .notFound
         case .isDirectory, .nameTooLong: self = subject == .vault ? .failure : .notFound
         case .accessDenied, .notPermitted, .readOnly: self = .permissionDenied
-        case .noSpace, Errno(rawValue: 122): self = .noSpace  // EDQUOT
+        case .noSpace, .quotaExceeded: self = .noSpace
         case .inputOutput, .stale, .notConnected: self = .inputOutput
         case .noKey: self = .keyNotAvailable
         default: self = .failure

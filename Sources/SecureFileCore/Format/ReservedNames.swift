@@ -2,9 +2,12 @@
 enum ReservedNames {
     static let configuration = RawPath("sfs.json")
     static let session = RawPath("sfs.session")
+    static let spare = RawPath("sfs.spare")
     static let lock = RawPath("sfs.lock")
     static let links = RawPath("sfs.links")
     static let stores = RawPath("sfs.stores")
+    /// Those of the root, beside `sfs.dir`.
+    static let inRoot = [configuration, session, spare, lock, links, stores]
     static let directoryID = RawPath("sfs.dir")
     static let directoryAttribute = RawPath("user.sfs.dir")
 

@@ -9,21 +9,36 @@ enum AtomicFile {
     /// returns. A file that is replaced keeps its owner, group and permissions; a new one gets `permissions`.
     static func replace(_ name: RawPath, in directory: FileDescriptor, with content: [UInt8], permissions: UInt32) throws(Errno) {
         let temporary = try temporaryName()
-        // The user's directory has not changed: its time of modification is the user's.
-        let before = try? directory.status().modified
-        do throws(Errno) {
+        try keepingTime(of: directory) { () throws(Errno) in
             let file = try directory.open(temporary, [.writeOnly, .create, .exclusive, .noFollow], permissions: permissions)
+            try put(file, temporary, in: directory, as: name, with: content, permissions: permissions)
+        }
+        try directory.synchronize()
+    }
+
+    /// Runs `body`. The user's directory has not changed by it: its time of modification is the user's.
+    static func keepingTime(of directory: FileDescriptor, _ body: () throws(Errno) -> Void) throws(Errno) {
+        let before = try? directory.status().modified
+        defer { if let before { try? directory.setTimes(accessed: .keep, modified: .to(before)) } }
+        try body()
+    }
+
+    /// Writes `content` to `file`, which is open at its beginning and called `temporary`, and calls it `name`; not durably so before the directory
+    /// is synced. Where it fails, the file is removed.
+    static func put(
+        _ file: FileDescriptor, _ temporary: RawPath, in directory: FileDescriptor, as name: RawPath, with content: [UInt8], permissions: UInt32
+    ) throws(Errno) {
+        do throws(Errno) {
             try keepAttributes(of: name, in: directory, file, permissions)
             try file.writeStream(content)
+            try file.setLength(Int64(content.count))
             try file.synchronize()
             try file.close()
             try directory.rename(temporary, to: directory, name)
-            if let before { try? directory.setTimes(accessed: .keep, modified: .to(before)) }
         } catch {
             try? directory.remove(temporary)
             throw error
         }
-        try directory.synchronize()
     }
 
     private static func keepAttributes(

@@ -233,8 +233,7 @@ public final class VaultChecker {
     }
 
     private func checkReserved(_ name: [UInt8], isRoot: Bool, _ place: Place) {
-        let known = [ReservedNames.configuration, ReservedNames.session, ReservedNames.lock, ReservedNames.links, RawPath("sfs.stores")]
-        if isRoot, known.contains(RawPath(name)) { return }
+        if isRoot, ReservedNames.inRoot.contains(RawPath(name)) { return }
         listener.report(finding(.foreignEntry, "not of this vault; it is not shown", place.appending(stored: name, path: nil)))
     }
 

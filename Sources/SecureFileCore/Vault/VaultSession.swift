@@ -45,7 +45,7 @@ enum VaultSession {
     /// Replaces the record by one that ``seal(_:_:)`` gave.
     static func write(sealed: [UInt8], _ folder: FileDescriptor, path: String) throws(SecureFileError) {
         try explained("the session record cannot be written", path: path) { () throws(Errno) in
-            try AtomicFile.replace(ReservedNames.session, in: folder, with: sealed, permissions: 0o600)
+            try SpareFile.replace(ReservedNames.session, in: folder, with: sealed, permissions: 0o600)
         }
     }
 

@@ -71,7 +71,7 @@ import Testing
             if name.count % 5 == 0 { try again.root.removeDirectory(stored) } else { try again.root.remove(stored) }
         }
         try again.close()
-        #expect(try fixture.folder.entries() == ["sfs.dir", "sfs.json", "sfs.lock", "sfs.session"])
+        #expect(try fixture.folder.entries() == ["sfs.dir", "sfs.json", "sfs.lock", "sfs.session", "sfs.spare"])
     }
 }
 
@@ -104,7 +104,7 @@ import Testing
 
     /// Backing names that are not the root's own.
     private func backing(_ path: String = ".") throws -> [String] {
-        try fixture.folder.entries(path).filter { !["sfs.dir", "sfs.json", "sfs.lock", "sfs.session"].contains($0) }
+        try fixture.folder.entries(path).filter { !["sfs.dir", "sfs.json", "sfs.lock", "sfs.session", "sfs.spare"].contains($0) }
     }
 
     // MARK: Making

@@ -15,7 +15,7 @@ import Testing
             try vault.close()
             #expect(vault.isClosed)
         }
-        #expect(try fixture.folder.entries() == ["sfs.dir", "sfs.json", "sfs.lock", "sfs.session"])
+        #expect(try fixture.folder.entries() == ["sfs.dir", "sfs.json", "sfs.lock", "sfs.session", "sfs.spare"])
     }
 
     @Test func secondWriterIsRefusedAndTold() throws {

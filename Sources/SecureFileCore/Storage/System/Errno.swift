@@ -20,6 +20,7 @@ public struct Errno: Error, RawRepresentable, Hashable, Sendable, CustomStringCo
     public static let invalidArgument = Errno(rawValue: EINVAL)
     public static let fileTooLarge = Errno(rawValue: EFBIG)
     public static let noSpace = Errno(rawValue: ENOSPC)
+    public static let quotaExceeded = Errno(rawValue: EDQUOT)
     public static let readOnly = Errno(rawValue: EROFS)
     public static let nameTooLong = Errno(rawValue: ENAMETOOLONG)
     public static let notEmpty = Errno(rawValue: ENOTEMPTY)
