@@ -113,8 +113,9 @@ void CLinux_trim_memory(void) { malloc_trim(0); }
 int CLinux_errno(void) { return errno; }
 
 int CLinux_is_dead_mount(const char *path) {
-    struct stat status;
-    return stat(path, &status) != 0 && errno == ENOTCONN;
+    struct statx status;
+    // Not what the kernel remembers: that outlives the server.
+    return statx(AT_FDCWD, path, AT_STATX_FORCE_SYNC, STATX_MODE, &status) != 0 && errno == ENOTCONN;
 }
 
 int CLinux_unmount_detach(const char *path) { return umount2(path, MNT_DETACH); }

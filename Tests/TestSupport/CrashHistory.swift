@@ -20,6 +20,8 @@ public struct CrashHistory {
     /// The file is outside of a vault.
     private let isStandalone: Bool
     private var options = ContentContext.Options()
+    /// Something was given up by a lock by force: the session does not end as clean.
+    private var hasGivenUp = false
     /// Lies over the store in half of the sessions in a vault.
     private var ahead: AheadByteStore?
     private var session = 0
@@ -62,6 +64,7 @@ public struct CrashHistory {
         options.crew = generator.pick([nil, TestVault.patientCrew])
         options.assumedBarrierTime = generator.pick([0, .max])
         options.smallestBatch = generator.pick([8192, 4 << 20])
+        hasGivenUp = false
         trace.append("session \(session)\(isStandalone ? ", outside of a vault" : "")")
         let store = CrashingByteStore(image)
         if generator.once(in: 3) { store.powerOff(after: generator.number(0..<40)) }
@@ -80,7 +83,7 @@ public struct CrashHistory {
         defer { ahead = nil }
         do {
             var file = try opened(faulty, context)
-            for _ in 0..<generator.number(1..<12) { try act(&file, faulty, context, watch) }
+            for _ in 0..<generator.number(1..<12) { try act(&file, faulty, store, context, watch) }
             faulty.heal()
             try end(file, store, watch)
         } catch let error as Finding {
@@ -130,7 +133,36 @@ public struct CrashHistory {
         try watch.check()
     }
 
-    private mutating func act(_ file: inout SecureFile, _ store: FaultyByteStore, _ context: ContentContext, _ watch: CrashWatch) throws {
+    /// The same, where what cannot be written is given up: the file is then what is in the store, which must be something it was since.
+    private mutating func lockByForce(
+        _ file: SecureFile, _ store: FaultyByteStore, _ crashing: CrashingByteStore, _ context: ContentContext, _ watch: CrashWatch
+    ) throws {
+        trace.append("lock by force and unlock")
+        let failures = store.failureCount
+        try context.lock(
+            discardingUnwritten: true,
+            barrier: generator.once(in: 2) && !isStandalone ? { () throws(Errno) in try store.synchronize(attributes: false) } : nil)
+        if crashing.isOff { throw Errno.inputOutput }
+        if store.failureCount == failures { watch.confirm() } else { hasGivenUp = true }
+        store.heal()
+        try context.unlock(TestVault.contentKey, keyID: TestVault.keyID)
+        do {
+            _ = try file.knownSize()
+            model = try ModelFile(reading: file, watch.allowed)
+        } catch {
+            if crashing.isOff { throw Errno.inputOutput }
+            // Outside of a vault a first page that was never written is no file of ours: the program makes it anew.
+            guard isStandalone, judge.isMissing(crashing.present, watch.allowed) else { throw Finding("after a lock by force: \(error)") }
+            try file.truncate(to: .zero)
+            model = ModelFile()
+        }
+        watch.begin(model)
+        try watch.check()
+    }
+
+    private mutating func act(
+        _ file: inout SecureFile, _ store: FaultyByteStore, _ crashing: CrashingByteStore, _ context: ContentContext, _ watch: CrashWatch
+    ) throws {
         let failures = store.failureCount
         if generator.once(in: 10) {
             trace.append("reopen in the same session")
@@ -144,6 +176,7 @@ public struct CrashHistory {
             } catch { if store.failureCount == failures { throw error } }
             return
         }
+        if generator.once(in: 20) { return try lockByForce(file, store, crashing, context, watch) }
         if generator.once(in: 10) {
             do { try lockAndUnlock(store, context, watch) } catch {
                 if error is Finding || store.failureCount == failures { throw error }
@@ -187,6 +220,7 @@ public struct CrashHistory {
         store.becomeDurable()
         try watch.check()
         image = store.present
+        if hasGivenUp, !isStandalone { dead.insert(session) }
         // Nothing is pending: under the rules of the next session it is what it was, strictly where no dead session is named.
         try judge.judge(image, AllowedStates(confirmed: model))
     }

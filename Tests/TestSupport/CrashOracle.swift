@@ -70,7 +70,7 @@ public struct CrashJudge: Sendable {
             throw error
         } catch {
             // Outside of a vault nothing tells a first page that never reached the disk from somebody else's file. FORMAT section 8.3.
-            if isStandalone, allowed.states.contains(where: { $0.size == 0 }), Self.lacksFirstPage(image) { return ModelFile() }
+            if isStandalone, isMissing(image, allowed) { return ModelFile() }
             throw Finding("it cannot be read: \(error)")
         }
     }
@@ -78,6 +78,11 @@ public struct CrashJudge: Sendable {
     /// The context of the session that opens it.
     func context() -> ContentContext {
         isStandalone ? TestVault.standaloneContext(cipher: cipher) : TestVault.context(session: session, dead: dead, cipher: cipher)
+    }
+
+    /// Whether the file was never made durable, and nobody can tell.
+    func isMissing(_ image: PageImage, _ allowed: AllowedStates) -> Bool {
+        allowed.states.contains(where: { $0.size == 0 }) && Self.lacksFirstPage(image)
     }
 
     private static func lacksFirstPage(_ image: PageImage) -> Bool {

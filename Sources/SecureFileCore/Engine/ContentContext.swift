@@ -87,6 +87,9 @@ public final class ContentContext: Sendable {
     /// Takes note of a failure, `unless` it was one that leaves the store as if the call had not been made.
     func noteFailure(unless harmless: Bool = false) { if !harmless { failure.store(true, ordering: .relaxed) } }
 
+    /// A file of this session was given up with a batch half done: from now on all are read leniently, as after a crash.
+    func noteGivenUp() { sessionRule.withLock { rule in if rule.current != .none { rule.lenient.insert(rule.current) } } }
+
     /// Nanoseconds that the last sync of any of the files took; 0: there was none yet.
     var lastBarrierTime: Int {
         get { barrierTime.load(ordering: .relaxed) }

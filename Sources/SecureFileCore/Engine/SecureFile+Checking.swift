@@ -53,21 +53,22 @@ extension SecureFile {
 
     /// Ends the lenient reading of a file that a dead session left: each entry keeps the version that opens, the size becomes what is there, and
     /// page 0 names the present session. Durable when it returns. A block that is damaged stays so. FORMAT section 8.3.
-    public func settleForGood() throws(SecureFileError) {
-        try changing { () throws(SecureFileError) in
-            try keepingModificationTime(always: true) { () throws(SecureFileError) in
-                if form == .empty {
-                    try setBackingLength(0)
-                    return try syncStore(attributes: false)
-                }
-                guard isLenient else { return }
-                if form == .grouped { try settleEntries() }
-                try prepareGrowth(to: plaintextSize)
-                try synchronizeLocked(attributes: false)
-                isLenient = false
-                if form == .inline { isInlineDirty = true } else if let header { markDirty(header) }
-                try synchronizeLocked(attributes: false)
+    public func settleForGood() throws(SecureFileError) { try changing { () throws(SecureFileError) in try settleForGoodLocked() } }
+
+    /// The same under the exclusive lock.
+    func settleForGoodLocked() throws(SecureFileError) {
+        try keepingModificationTime(always: true) { () throws(SecureFileError) in
+            if form == .empty {
+                try setBackingLength(0)
+                return try syncStore(attributes: false)
             }
+            guard isLenient else { return }
+            if form == .grouped { try settleEntries() }
+            try prepareGrowth(to: plaintextSize)
+            try synchronizeLocked(attributes: false)
+            isLenient = false
+            if form == .inline { isInlineDirty = true } else if let header { markDirty(header) }
+            try synchronizeLocked(attributes: false)
         }
     }
 

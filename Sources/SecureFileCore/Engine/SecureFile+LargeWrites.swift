@@ -121,8 +121,7 @@ extension SecureFile {
             try noteWrite(run.used, at: run.start, line.storeFailure)
             try writePages(&run)
         } catch {
-            keepReplaced(run)
-            abandon(&run)
+            abandonWritten(&run)
             throw error
         }
         noteWritten(&run)

@@ -125,7 +125,11 @@ extension SecureFile {
             worstEpoch = epoch
             header?.assumeWorst(epoch)
         }
-        if isLenient { return }
+        if isLenient {
+            // Given up by this session before: page 0 may not be durable.
+            if isOurs { foreignSize = ByteCount(.max) }
+            return
+        }
         if isOurs, wasSyncedAtSuspension {
             isStamped = true
         } else {

@@ -6,8 +6,18 @@ extension SecureFile {
         defer { updateRegistration() }
         if size == plaintextSize { return }
         if size == .zero { return try becomeEmpty() }
-        if size > plaintextSize { try grow(to: size) } else { try shrink(to: size) }
-        if context.options.writesNewDataAtOnce { try flushLocked() }
+        let before = plaintextSize
+        if size < before {
+            try shrink(to: size)
+            if context.options.writesNewDataAtOnce { try flushLocked() }
+            return
+        }
+        try grow(to: size)
+        guard context.options.writesNewDataAtOnce else { return }
+        do throws(SecureFileError) { try flushLocked() } catch {
+            giveUpGrowth(to: before)
+            throw error
+        }
     }
 
     /// Cut to nothing: the next content is a new file to all effects, with its own id and keys. FORMAT section 9 tells what is assumed.

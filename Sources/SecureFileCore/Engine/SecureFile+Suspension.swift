@@ -46,8 +46,9 @@ extension SecureFile {
     /// - Throws: ``SecureFileError`` where it cannot be written; then nothing is given up.
     func suspend(isSynced: Bool, discardingUnwritten: Bool) throws(SecureFileError) {
         try lock.writing { () throws(SecureFileError) in
-            if isSuspended { return try syncSuspended(isSynced) }
+            let wasSuspended = isSuspended
             do throws(SecureFileError) {
+                if isSuspended { return try syncSuspended(isSynced) }
                 try keepingModificationTime { () throws(SecureFileError) in try bringToStore(isSynced) }
                 wasSyncedAtSuspension = isSynced
             } catch {
@@ -55,6 +56,10 @@ extension SecureFile {
                 context.log("\(path): what was not written yet is lost: \(error.message)")
                 context.noteFailure()
                 wasSyncedAtSuspension = false
+                if wasSuspended { return }
+                // A batch may be half done in the store: what is there is read as after a crash.
+                context.noteGivenUp()
+                ownSession = .none
             }
             giveUpContent()
             isSuspended = true
@@ -109,6 +114,8 @@ extension SecureFile {
         do throws(SecureFileError) {
             try load()
             try confirmAssumedSize()
+            // Its writer gave it up: outside of a vault that is settled before anything else. FORMAT section 8.2.
+            if context.isStandalone, isOpenForWriting, isLenient { try settleForGoodLocked() }
         } catch {
             giveUpContent()
             plaintextSize = size

@@ -142,8 +142,12 @@ extension SecureFile {
     }
 
     /// After a write that failed on its way: what is certainly held or written counts, the rest never happened.
-    private func giveUpGrowth(to size: ByteCount) {
+    func giveUpGrowth(to size: ByteCount) {
         plaintextSize = size
+        if form == .inline {
+            isInlineDirty = true
+            return
+        }
         // A sync on the way may have written the greater size.
         if let header { markDirty(header) }
         let end = ContentGeometry.endBlock(size)

@@ -75,11 +75,24 @@ extension SecureFile {
             try sealPages(&run)
             try writeToStore(run.staging, 0..<run.used, at: run.start)
         } catch {
-            keepReplaced(run)
-            abandon(&run)
+            abandonWritten(&run)
             throw error
         }
         noteWritten(&run)
+    }
+
+    /// Takes back a run that may have been written in part.
+    ///
+    /// The versions it replaced were nobody's, and may be gone: their entries must not outlive a sync, after which they would count as owed. What
+    /// was to replace them is in memory, and comes as if to a block that was cleared.
+    func abandonWritten(_ run: inout WriteRun) {
+        keepReplaced(run)
+        let replaced = run.before.filter { !$0.entry.isHole }
+        abandon(&run)
+        for (state, block, _) in replaced {
+            state.page.clear(block.indexInGroup)
+            if isOwed { state.noteDropped(block.indexInGroup, epoch) }
+        }
     }
 
     /// What follows from all of a run being in the store.
@@ -100,7 +113,7 @@ extension SecureFile {
     }
 
     /// Where a run that could not be written may have overwritten versions in part, the new ones are kept in memory.
-    func keepReplaced(_ run: WriteRun) {
+    private func keepReplaced(_ run: WriteRun) {
         for (state, block, entry) in run.before where !entry.isHole && !state.pending.has(block.indexInGroup) {
             let index = block.indexInGroup
             let slot = state.page.newestSlot(index)

@@ -6,12 +6,15 @@ enum AtomicFile {
     }
 
     /// Puts `content` in the place of the file `name` of `directory`, which holds the old or the new content at any time. Durable when it
-    /// returns. A file that is replaced keeps its owner, group and permissions; a new one gets `permissions`.
-    static func replace(_ name: RawPath, in directory: FileDescriptor, with content: [UInt8], permissions: UInt32) throws(Errno) {
+    /// returns. A file that is replaced keeps its owner, group and permissions; a new one gets `permissions`. `model`: a file whose owner, group and
+    /// permissions it gets instead.
+    static func replace(
+        _ name: RawPath, in directory: FileDescriptor, with content: [UInt8], permissions: UInt32, like model: RawPath? = nil
+    ) throws(Errno) {
         let temporary = try temporaryName()
         try keepingTime(of: directory) { () throws(Errno) in
             let file = try directory.open(temporary, [.writeOnly, .create, .exclusive, .noFollow], permissions: permissions)
-            try put(file, temporary, in: directory, as: name, with: content, permissions: permissions)
+            try put(file, temporary, in: directory, as: name, with: content, permissions: permissions, like: model ?? name)
         }
         try directory.synchronize()
     }
@@ -26,10 +29,11 @@ enum AtomicFile {
     /// Writes `content` to `file`, which is open at its beginning and called `temporary`, and calls it `name`; not durably so before the directory
     /// is synced. Where it fails, the file is removed.
     static func put(
-        _ file: FileDescriptor, _ temporary: RawPath, in directory: FileDescriptor, as name: RawPath, with content: [UInt8], permissions: UInt32
+        _ file: FileDescriptor, _ temporary: RawPath, in directory: FileDescriptor, as name: RawPath, with content: [UInt8], permissions: UInt32,
+        like model: RawPath
     ) throws(Errno) {
         do throws(Errno) {
-            try keepAttributes(of: name, in: directory, file, permissions)
+            try keepAttributes(of: model, in: directory, file, permissions)
             try file.writeStream(content)
             try file.setLength(Int64(content.count))
             try file.synchronize()

@@ -1,7 +1,8 @@
 /// A file with space in it, so that the session record can be replaced where there is none left: on a full disk a vault can be opened, and room be
 /// made. FORMAT section 8.1.
 enum SpareFile {
-    private static let size = (SessionRecord.lengthMaximum + 4095) & ~4095
+    /// Bytes: the longest record, or where there is no space for that, one for 250 dead sessions.
+    private static let sizes = [(SessionRecord.lengthMaximum + 4095) & ~4095, 4096]
 
     /// As ``AtomicFile/replace(_:in:with:permissions:)``; where there is no space, the spare file becomes the new one.
     ///
@@ -12,28 +13,30 @@ enum SpareFile {
         } catch {
             guard error == .noSpace || error == .quotaExceeded, let file = usable(in: directory, for: content) else { throw error }
             try AtomicFile.keepingTime(of: directory) { () throws(Errno) in
-                try AtomicFile.put(file, ReservedNames.spare, in: directory, as: name, with: content, permissions: permissions)
+                try AtomicFile.put(file, ReservedNames.spare, in: directory, as: name, with: content, permissions: permissions, like: name)
             }
             try directory.synchronize()
         }
-        renew(in: directory)
+        renew(in: directory, as: name)
     }
 
+    /// The file, if it is one of ours with room for `content`.
     private static func usable(in directory: FileDescriptor, for content: [UInt8]) -> FileDescriptor? {
         guard let file = try? directory.open(ReservedNames.spare, [.writeOnly, .noFollow, .nonBlocking]), let status = try? file.status() else { return nil }
         // One that was linked elsewhere is not ours to write to.
         return status.kind == .regular && status.linkCount == 1 && status.size >= content.count ? file : nil
     }
 
-    /// Makes the file where it is missing. No promise: without it all is as it is without space.
-    private static func renew(in directory: FileDescriptor) {
-        if (try? directory.status(of: ReservedNames.spare)) != nil { return }
-        try? AtomicFile.keepingTime(of: directory) { () throws(Errno) in
-            let file = try directory.open(ReservedNames.spare, [.writeOnly, .create, .exclusive, .noFollow], permissions: 0o600)
-            do throws(Errno) { try file.writeStream([UInt8](repeating: 0, count: size)) } catch {
-                try? directory.remove(ReservedNames.spare)
-                throw error
-            }
+    /// Makes the file where it is missing, or not what it should be; durable when it returns. No promise: without it all is as it is without space.
+    private static func renew(in directory: FileDescriptor, as name: RawPath) {
+        let status = try? directory.status(of: ReservedNames.spare)
+        let room = status.map { $0.kind == .regular && $0.linkCount == 1 ? $0.size : 0 } ?? 0
+        for size in sizes {
+            if room >= size { return }
+            let content = [UInt8](repeating: 0, count: size)
+            do throws(Errno) {
+                return try AtomicFile.replace(ReservedNames.spare, in: directory, with: content, permissions: 0o600, like: name)
+            } catch { continue }
         }
     }
 }

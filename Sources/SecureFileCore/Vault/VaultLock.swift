@@ -41,17 +41,19 @@ final class VaultLock: Sendable {
     }
 
     /// Names this process as the holder, for others to see: again after a fork. No promise, only a message's text.
-    func nameHolder() {
-        let text = Array("\(CurrentProcess.id)\n".utf8)
-        try? file.setLength(0)
-        let buffer = PageBuffer(count: text.count)
-        buffer.copy(text, to: 0)
-        try? file.write(buffer, 0..<text.count, at: 0)
+    func nameHolder() { write("\(CurrentProcess.id)") }
+
+    /// Writes over what is there, always the same number of bytes: on a full disk there is no other room than what the file has.
+    private func write(_ text: String) {
+        let line = Array(text.utf8) + [UInt8](repeating: 10, count: max(1, 12 - text.utf8.count))
+        let buffer = PageBuffer(count: line.count)
+        buffer.copy(line, to: 0)
+        try? file.write(buffer, 0..<line.count, at: 0)
     }
 
     /// Gives the lock back. The file stays: removing it would let two processes lock two files.
     func release() {
-        try? file.setLength(0)
+        write("")
         try? file.unlock()
         try? file.close()
     }

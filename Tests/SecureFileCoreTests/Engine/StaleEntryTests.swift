@@ -98,4 +98,46 @@ struct StaleEntryTests {
         session.file = try SecureFile.open(session.faulty, session.context, path: "file")
         for next in [FileAction.truncate(9000), .settle, .synchronize] { try perform(next, in: &session) }
     }
+
+    /// Session 1 ended cleanly; session 2 died while the file grew by groups, and only their pages reached the disk.
+    private func imageWithGroupsPastItsEnd() throws -> PageImage {
+        let store = MemoryByteStore()
+        let file = SecureFile.create(store, TestVault.context(session: 1), path: "file")
+        try file.write(8192, at: 0, seed: 1)
+        try file.synchronize()
+        let before = store.image
+        let next = try SecureFile.open(store, TestVault.context(session: 2), path: "file")
+        try next.write(20_000, at: 262_144, seed: 2)
+        try next.flush()
+        var image = store.image
+        image.setPage(0, before.pages[0])
+        return image
+    }
+
+    /// The cut may be lost, and an instance that is opened later in the session must know that: page 0 names the session, or the cut is durable.
+    @Test(arguments: 0..<8)
+    func groupsPastTheEndDoNotComeBackWhereACallFailedAfterTheirCut(failing: Int) throws {
+        let store = CrashingByteStore(try imageWithGroupsPastItsEnd())
+        let faulty = FaultyByteStore(store)
+        let context = TestVault.context(session: 3, dead: [2])
+        defer { context.forgetFiles() }
+        var model = ModelFile()
+        FileAction.write(at: 0, count: 8192, seed: 1).apply(to: &model)
+        let watch = CrashWatch(
+            seed: 1, statesPerPoint: 256, confirmed: model, judge: CrashJudge(cipher: .aes256GCM, session: 4, dead: [2, 3]))
+        store.observe { watch.judge($0) }
+        let file = try SecureFile.open(faulty, context, path: "file")
+        #expect(file.size.rawValue == 8192)
+        faulty.failCall(failing, of: .changes, with: .init(.inputOutput))
+        for _ in 0..<2 { do { try file.settle() } catch { faulty.heal() } }
+        faulty.heal()
+        let again = try SecureFile.open(faulty, context, path: "file")
+        for action in [FileAction.truncate(600_000), .flush, .settle, .synchronize] {
+            action.apply(to: &model)
+            watch.begin(model)
+            try action.perform(on: again)
+            watch.judge(store.crashPoint)
+            try watch.check()
+        }
+    }
 }
