@@ -143,7 +143,10 @@ final class GatedFileSystem: FileSystemOperations {
         gate.uses.add(1, ordering: .relaxed)
         gate.writes.add(1, ordering: .relaxed)
         try gate.finish()
-        try inner.write(node, handle, data, at: offset, origin)
+        do throws(Errno) { try inner.write(node, handle, data, at: offset, origin) } catch {
+            gate.noteRefusal(error)
+            throw error
+        }
     }
 
     /// Closing is no failure: nothing is held back while the key is away.

@@ -16,6 +16,20 @@ final class LockGate: Sendable {
     /// Data taken from the kernel.
     let writes = Atomic<UInt>(0)
 
+    /// Data from the kernel that could not be taken: how often, and why the last time. The kernel lets go of it then, and tells the program later.
+    let refusals = Atomic<UInt>(0)
+    private let lastRefusal = Atomic<Int32>(0)
+
+    func noteRefusal(_ error: Errno) {
+        lastRefusal.store(error.rawValue, ordering: .relaxed)
+        refusals.add(1, ordering: .releasing)
+    }
+
+    /// Throws why, where data was refused since there were `known` refusals.
+    func requireNoRefusal(since known: UInt) throws(Errno) {
+        if refusals.load(ordering: .acquiring) != known { throw Errno(rawValue: lastRefusal.load(ordering: .relaxed)) }
+    }
+
     var state: State { State(rawValue: raw.load(ordering: .acquiring)) ?? .locked }
     func set(_ state: State) { raw.store(state.rawValue, ordering: .sequentiallyConsistent) }
 

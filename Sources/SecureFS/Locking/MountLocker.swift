@@ -31,15 +31,21 @@ package final class MountLocker: Sendable {
     /// Takes the key away; a second call does nothing.
     ///
     /// - Parameter discardingUnwritten: What cannot be written to the vault is given up; without it the mount stays unlocked then.
-    /// - Throws: ``SecureFileError``: `.noSpace`, `.system`, as ``Vault/lock(discardingUnwritten:)``.
+    /// - Throws: ``SecureFileError``: `.noSpace`, `.system`, as ``Vault/lock(discardingUnwritten:)``, and where the kernel held data that could not be
+    ///   taken from it. The kernel has dropped that data then, and the next call may succeed.
     package func lock(discardingUnwritten: Bool) throws(SecureFileError) {
         try transition.withLock { (_) throws(SecureFileError) in
             if vault.isLocked { return }
             guard let caches = caches.withLock({ $0 }) else { throw SecureFileError(.closed, "the mount is coming or going") }
+            let refusals = gate.refusals.load(ordering: .acquiring)
             // The most part while programs go on.
             caches.synchronize()
             gate.set(.draining)
             drain(caches)
+            do throws(Errno) { if !discardingUnwritten { try gate.requireNoRefusal(since: refusals) } } catch {
+                gate.set(.open)
+                throw SecureFileError(error, "not all that programs have written could be stored; they are told by fsync or close")
+            }
             fileSystem.giveUpPlaintext()
             let names = rootNames()
             do throws(SecureFileError) { try vault.lock(discardingUnwritten: discardingUnwritten) } catch {

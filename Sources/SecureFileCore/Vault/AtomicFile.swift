@@ -6,8 +6,9 @@ enum AtomicFile {
     }
 
     /// Puts `content` in the place of the file `name` of `directory`, which holds the old or the new content at any time. Durable when it
-    /// returns. A file that is replaced keeps its owner, group and permissions; a new one gets `permissions`. `model`: a file whose owner, group and
-    /// permissions it gets instead.
+    /// returns. A file that is replaced keeps its owner, group and permissions; a new one gets `permissions`, and the directory's owner.
+    ///
+    /// - Parameter model: A file whose owner, group and permissions it gets instead.
     static func replace(
         _ name: RawPath, in directory: FileDescriptor, with content: [UInt8], permissions: UInt32, like model: RawPath? = nil
     ) throws(Errno) {
@@ -48,12 +49,21 @@ enum AtomicFile {
     private static func keepAttributes(
         of name: RawPath, in directory: FileDescriptor, _ file: FileDescriptor, _ permissions: UInt32
     ) throws(Errno) {
-        guard let old = try? directory.status(of: name), old.kind == .regular else { return try file.setPermissions(permissions) }
+        guard let old = try? directory.status(of: name), old.kind == .regular else {
+            try giveToOwner(of: directory, file)
+            return try file.setPermissions(permissions)
+        }
         let new = try file.status()
         // Root may change a passphrase of somebody else's vault: it must stay theirs. Another user may not give files away; that is no
         // failure.
         if old.owner != new.owner || old.group != new.group { try? file.setOwner(old.owner, group: old.group) }
         try file.setPermissions(old.permissions)
+    }
+
+    /// For a file that is new in somebody else's folder: root may mount the vault of a user, who is to get on with it afterwards.
+    static func giveToOwner(of directory: FileDescriptor, _ file: FileDescriptor) throws(Errno) {
+        let (owner, new) = (try directory.status(), try file.status())
+        if owner.owner != new.owner { try? file.setOwner(owner.owner, group: owner.group) }
     }
 
     /// The content of the regular file `name` of `directory`, at most `limit` bytes; nil when there is none.

@@ -20,6 +20,7 @@ final class VaultLock: Sendable {
             let file = try folder.open(ReservedNames.lock, [.readWrite, .create, .noFollow], permissions: 0o600)
             guard try file.tryLock() else { return nil }
             let mine = try file.status()
+            if mine.size == 0 { try AtomicFile.giveToOwner(of: folder, file) }
             if let named = try? folder.status(of: ReservedNames.lock), named.inode == mine.inode, named.device == mine.device {
                 return file
             }

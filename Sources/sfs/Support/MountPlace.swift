@@ -18,16 +18,21 @@ struct MountPlace {
             place = try FileDescriptor.open(path, [.readOnly, .directory])
         } catch {
             if error == .notDirectory { throw Failure(.mountPoint, "the mount point is not a directory", path: given) }
+            // Locked, or another user's: it cannot be looked into.
+            try Self.requireUnmounted(path, given)
             throw Failure(.mountPoint, "the mount point cannot be opened: \(error)", path: given)
         }
         try requireApart(place, vault, given)
-        if let mounted = MountTable().top(at: path), mounted.isVault {
-            throw Failure(.mountPoint, "the vault \(Escaped(mounted.source)) is mounted there already: `sfs umount` it first", path: given)
-        }
+        try Self.requireUnmounted(path, given)
         if !options.allowsNonEmpty { try Self.requireEmpty(place, given) }
         if !System.isRoot, !System.mayWrite(path) {
             throw Failure(.mountPoint, "the mount point is not yours to write to; FUSE mounts only there", path: given)
         }
+    }
+
+    private static func requireUnmounted(_ path: RawPath, _ given: RawPath) throws(Failure) {
+        guard let mounted = MountTable().top(at: path), mounted.isVault else { return }
+        throw Failure(.mountPoint, "the vault \(Escaped(mounted.source)) is mounted there already: `sfs umount` it first", path: given)
     }
 
     private static func requireFuse() throws(Failure) {

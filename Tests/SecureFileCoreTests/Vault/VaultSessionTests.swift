@@ -18,6 +18,49 @@ import Testing
         #expect(try fixture.folder.entries() == ["sfs.dir", "sfs.json", "sfs.lock", "sfs.session", "sfs.spare"])
     }
 
+    /// Root may be the first who mounts it.
+    @Test(.enabled(if: getuid() == 0, "only root can give files away")) func aVaultStaysItsOwners() throws {
+        let fixture = try VaultFixture()
+        let folder = try fixture.folder.descriptor()
+        for name in try [".", "sfs.lock", "sfs.session", "sfs.spare"] + fixture.folder.entries() {
+            try? folder.setOwner(of: RawPath(name), 4242, group: 4343)
+        }
+        try? folder.remove(RawPath("sfs.lock"))
+        let vault = try fixture.open()
+        _ = try vault.root.createFile(vault.root.stored("x"), permissions: 0o600)
+        try vault.close()
+        for name in ["sfs.lock", "sfs.session", "sfs.spare", "sfs.json"] {
+            let status = try folder.status(of: RawPath(name))
+            #expect(status.owner == 4242 && status.group == 4343, "\(name)")
+        }
+    }
+
+    /// The spare file is made anew where it is not what it should be; nothing else is written to.
+    @Test func theSpareFileIsKeptInOrder() throws {
+        let fixture = try VaultFixture()
+        let folder = try fixture.folder.descriptor()
+        try fixture.open().close()
+        let spare = RawPath("sfs.spare")
+        let size = try folder.status(of: spare).size
+        #expect(size == 20_480)
+        for damage in ["short", "missing", "symlink", "linked"] {
+            try folder.remove(spare)
+            switch damage {
+            case "short": try fixture.folder.write("sfs.spare", [1])
+            case "symlink":
+                try fixture.folder.write("elsewhere", [1, 2, 3])
+                try FileManager.default.createSymbolicLink(atPath: fixture.folder.path + "/sfs.spare", withDestinationPath: "elsewhere")
+            case "linked":
+                try FileManager.default.linkItem(atPath: fixture.folder.path + "/elsewhere", toPath: fixture.folder.path + "/sfs.spare")
+            default: break
+            }
+            try fixture.open().close()
+            let status = try folder.status(of: spare)
+            #expect(status.kind == .regular && status.linkCount == 1 && status.size == size, "\(damage)")
+        }
+        #expect(try fixture.folder.read("elsewhere") == [1, 2, 3])
+    }
+
     @Test func secondWriterIsRefusedAndTold() throws {
         let fixture = try VaultFixture()
         let vault = try fixture.open()
