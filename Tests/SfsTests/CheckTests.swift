@@ -35,6 +35,12 @@ import Testing
     static func root(_ vault: TestVault) throws -> FileDescriptor { try FileDescriptor.open(RawPath(vault.path), [.readOnly, .directory]) }
     static func file(_ path: String) throws -> FileDescriptor { try FileDescriptor.open(RawPath(path), .readWrite) }
 
+    static func withLongTarget(_ vault: TestVault, _ body: (FileDescriptor, RawPath) throws -> Void) throws {
+        let links = try root(vault).open(RawPath("sfs.links"), [.readOnly, .directory])
+        let stream = try DirectoryStream(links)
+        while let entry = try stream.next() { if entry.name.count > 2 { try body(links, RawPath(entry.name)) } }
+    }
+
     static let cases: [Case] = [
         Case(.damagedContent, "inline", block: 0, "a byte of an inline file") { try $0.overwrite($0.stored("inline"), at: 700, with: [0]) },
         Case(.damagedContent, "grouped", block: 3, "a byte of a block") { try $0.overwrite($0.stored("grouped"), at: 4 * 4096 + 5, with: [0]) },
@@ -78,10 +84,15 @@ import Testing
             try root(vault).remove(name)
             try root(vault).makeSymlink(name, target: RawPath(target))
         },
-        Case(.damagedSymlink, "long link", "the file of a long target lost") { vault in
-            let links = try root(vault).open(RawPath("sfs.links"), [.readOnly, .directory])
-            let stream = try DirectoryStream(links)
-            while let entry = try stream.next() { if entry.name.count > 2 { try links.remove(RawPath(entry.name)) } }
+        Case(.damagedSymlink, "long link", "the file of a long target lost") { try withLongTarget($0) { try $0.remove($1) } },
+        Case(.damagedSymlink, "long link", "the file of a long target lengthened") {
+            try withLongTarget($0) { try $0.open($1, [.writeOnly]).setLength(1 << 20) }
+        },
+        Case(.damagedSymlink, "long link", "a symlink instead of the file of a long target") {
+            try withLongTarget($0) {
+                try $0.remove($1)
+                try $0.makeSymlink($1, target: RawPath("../sfs.json"))
+            }
         },
         Case(.damagedAttribute, "inline", "an attribute's value changed") {
             try $0.withAttribute { try $0.setExtendedAttribute($1, Array(repeating: 1, count: 40)) }

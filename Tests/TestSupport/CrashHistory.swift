@@ -195,9 +195,7 @@ public struct CrashHistory {
         } catch {
             if store.failureCount == failures { throw error }
             trace.append("  failed: \(error)")
-            var allowed = AllowedStates(confirmed: model)
-            allowed.add(next)
-            model = try ModelFile(reading: file, allowed)
+            model = try ModelFile(reading: file, model, or: next)
             watch.begin(model)
         }
         try watch.check()

@@ -101,6 +101,13 @@ public struct CrashJudge: Sendable {
 }
 
 extension ModelFile {
+    /// What `file` reads as after an action failed that was to make `next` of `model`: each block is old or new, and what it is counts from now on.
+    public init(reading file: SecureFile, _ model: ModelFile, or next: ModelFile) throws {
+        var allowed = AllowedStates(confirmed: model)
+        allowed.add(next)
+        try self.init(reading: file, allowed)
+    }
+
     /// What `file` reads as. A ``Finding`` unless each block, and the size, are what they were in one of the allowed states.
     public init(reading file: SecureFile, _ allowed: AllowedStates) throws {
         let size = file.size.rawValue

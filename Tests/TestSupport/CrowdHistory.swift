@@ -94,11 +94,8 @@ public struct CrowdHistory {
         try member.watch.check()
     }
 
-    /// After a failed action each block is old or new; what it is counts from now on.
     private mutating func observe(_ number: Int, or next: ModelFile) throws {
-        var allowed = AllowedStates(confirmed: members[number].model)
-        allowed.add(next)
-        members[number].model = try ModelFile(reading: members[number].file, allowed)
+        members[number].model = try ModelFile(reading: members[number].file, members[number].model, or: next)
         members[number].watch.begin(members[number].model)
     }
 

@@ -114,10 +114,7 @@ struct FaultRun {
         } catch {
             try check(error)
             if store.failureCount == failures { throw Finding("\(action) failed without a fault: \(error)") }
-            // Each block is old or new; what it is counts from now on.
-            var allowed = AllowedStates(confirmed: model)
-            allowed.add(next)
-            do { model = try ModelFile(reading: file, allowed) } catch { throw Finding("after \(action) failed: \(error)") }
+            do { model = try ModelFile(reading: file, model, or: next) } catch { throw Finding("after \(action) failed: \(error)") }
             watch.begin(model)
         }
         let size = file.size.rawValue

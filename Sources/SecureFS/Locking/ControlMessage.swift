@@ -3,9 +3,11 @@ import SecureFileCore
 /// What is said on a control socket: a request of 40 bytes, and a reply of one byte and text.
 ///
 /// The request is `53 46 53 43` (magic), 1 (version), the order, flags (1: discard what cannot be written), 0, and the volume key, 32 bytes, or
-/// zeros. The reply is the number of the error in ``ControlMessage/codes``, 0 for none, two bytes of length (low one first), and the message.
+/// zeros. The reply is a number, 0 where nothing failed, two bytes of length (low one first), and the message. The number is the place of the
+/// error in ``ControlMessage/codes``, from 1, or 128 and the errno where the system failed. To ``Order/attend`` there are two replies: one at once, one
+/// when the mount has ended.
 package enum ControlMessage {
-    package enum Order: UInt8, Sendable { case lock = 1, unlock = 2, status = 3 }
+    package enum Order: UInt8, Sendable { case lock = 1, unlock = 2, status = 3, attend = 4 }
 
     static let requestLength = 40
     static let textMaximum = 1000
@@ -31,6 +33,26 @@ package enum ControlMessage {
         var bytes = buffer.bytes(8..<requestLength)
         defer { bytes.wipe() }
         return (order, buffer[6] == 1, SecretKey(copying: bytes))
+    }
+
+    static func encode(_ failure: SecureFileError?) -> [UInt8] {
+        guard let failure else { return [0, 0, 0] }
+        var (number, text) = ((codes.firstIndex(of: failure.code) ?? 0) + 1, failure.message)
+        if failure.code == .system, let cause = failure.cause, let errno = UInt8(exactly: cause.rawValue), errno < 128 {
+            number = 128 + Int(errno)
+        } else if let cause = failure.cause {
+            text += ": \(cause)"
+        }
+        let bytes = Array(text.utf8.prefix(textMaximum))
+        return [UInt8(number), UInt8(truncatingIfNeeded: bytes.count), UInt8(truncatingIfNeeded: bytes.count >> 8)] + bytes
+    }
+
+    /// What the number and the text of a reply say; nil where nothing failed.
+    static func decode(_ number: UInt8, _ text: [UInt8]) -> SecureFileError? {
+        if number == 0 { return nil }
+        let message = String(decoding: text, as: UTF8.self)
+        if number > 128 { return SecureFileError(.system, message, cause: Errno(rawValue: Int32(number) - 128)) }
+        return SecureFileError(Int(number) <= codes.count ? codes[Int(number) - 1] : .system, message)
     }
 
     /// The errors that have a number; others travel as `.system`.

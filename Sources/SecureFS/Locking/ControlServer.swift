@@ -9,6 +9,9 @@ final class ControlServer: Sendable {
     private let locker: MountLocker
     private let thread = Mutex<NativeThread?>(nil)
     private let isStopping = Atomic<Bool>(false)
+    /// Those who wait for the end.
+    private let attending = Mutex<[FileDescriptor]>([])
+    private static let attendingMaximum = 16
     /// Whoever connects has so long to say what is wanted.
     private static let seconds: Int32 = 5
 
@@ -44,18 +47,29 @@ final class ControlServer: Sendable {
             guard let peer = connection.peerUser, peer == user || peer == 0 else { continue }
             let request = PageBuffer(count: ControlMessage.requestLength)
             guard (try? connection.readStream(into: request, 0..<ControlMessage.requestLength)) != nil else { continue }
-            let failure = obey(request)
+            let failure = obey(request, connection)
             request.zero(0..<request.count)
-            try? connection.writeStream(Self.reply(failure))
+            try? connection.writeStream(ControlMessage.encode(failure))
         }
     }
 
-    private func obey(_ request: PageBuffer) -> SecureFileError? {
+    /// Tells those who asked for it that the mount has ended, and whether everything was written. After ``stop()``.
+    func tellEnd(_ failure: SecureFileError?) {
+        for connection in attending.withLock({ $0 }) { try? connection.writeStream(ControlMessage.encode(failure)) }
+    }
+
+    private func obey(_ request: PageBuffer, _ connection: FileDescriptor) -> SecureFileError? {
         guard let (order, discarding, key) = ControlMessage.decode(request) else {
             return SecureFileError(.notSupported, "the mount is served by another version of sfs")
         }
         do throws(SecureFileError) {
             switch order {
+            case .attend:
+                attending.withLock { list in
+                    // Those whose unmount was refused have gone.
+                    if list.count == Self.attendingMaximum { list.removeFirst() }
+                    list.append(connection)
+                }
             case .lock: try locker.lock(discardingUnwritten: discarding)
             case .unlock: try locker.unlock(with: try Self.keys(key))
             case .status: if locker.isLocked { throw SecureFileError(.keyNotAvailable, "locked") }
@@ -66,14 +80,5 @@ final class ControlServer: Sendable {
 
     private static func keys(_ key: SecretKey) throws(SecureFileError) -> VolumeKeys {
         do { return try VolumeKeys(volumeKey: key) } catch { throw SecureFileError(.system, "the key cannot be used: libcrypto failed") }
-    }
-
-    private static func reply(_ failure: SecureFileError?) -> [UInt8] {
-        guard let failure else { return [0, 0, 0] }
-        let number = (ControlMessage.codes.firstIndex(of: failure.code) ?? 0) + 1
-        var text = failure.message
-        if let cause = failure.cause { text += ": \(cause)" }
-        let bytes = Array(text.utf8.prefix(ControlMessage.textMaximum))
-        return [UInt8(number), UInt8(truncatingIfNeeded: bytes.count), UInt8(truncatingIfNeeded: bytes.count >> 8)] + bytes
     }
 }

@@ -40,6 +40,10 @@ final class LockableMount: Sendable {
         }
         running.idleness?.stop()
         running.control?.stop()
-        try inner.finish()
+        do throws(SecureFileError) { try inner.finish() } catch {
+            running.control?.tellEnd(error)
+            throw error
+        }
+        running.control?.tellEnd(nil)
     }
 }

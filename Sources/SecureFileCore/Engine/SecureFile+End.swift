@@ -58,9 +58,7 @@ extension SecureFile {
         if end.indexInGroup == 0, end.group != .zero { return }
         guard let state = try group(end.group) else { return }
         for index in end.indexInGroup..<ContentGeometry.blocksPerGroup where !state.page.newestSlot(index).isEmpty {
-            state.page.clear(index)
-            if isOwed { state.noteDropped(index, epoch) }
-            markDirty(state)
+            clearEntry(index, state)
             noteEndChanged()
         }
     }

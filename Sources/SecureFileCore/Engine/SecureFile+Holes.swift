@@ -92,11 +92,9 @@ extension SecureFile {
     private func clearBlock(_ place: Int, _ state: GroupState) {
         if state.page.newestSlot(place).isEmpty { return }
         noteVersionsGo(place, state)
-        state.page.clear(place)
-        markDirty(state)
+        clearEntry(place, state)
         // Nobody is owed anything: the page may be written again at once, so its space must not be given back later.
         guard isOwed else { return }
-        state.noteDropped(place, epoch)
         let start = ContentGeometry.dataPage(of: state.index.block(place)).rawValue
         let end = min(start + Int64(ContentGeometry.blockSize), expectedBackingLength)
         if let last = deferredPunches.last, last.upperBound == start {
@@ -104,6 +102,13 @@ extension SecureFile {
         } else {
             deferredPunches.append(start..<end)
         }
+    }
+
+    /// Makes a hole of an entry. Where anything is owed, the hole is made durable before the block's data page is written anew.
+    func clearEntry(_ index: Int, _ state: GroupState) {
+        state.page.clear(index)
+        if isOwed { state.noteDropped(index, epoch) }
+        markDirty(state)
     }
 
     /// The next group behind a missing one that may have a page.

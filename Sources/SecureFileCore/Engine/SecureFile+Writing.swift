@@ -213,9 +213,8 @@ extension SecureFile {
         case .hole:
             if state.page.newestSlot(index).isEmpty { return }
             noteVersionsGo(index, state)
-            state.page.clear(index)
             // A version of a few bytes may open by chance over other data: the hole has to be durable before there is any. FORMAT section 9.
-            state.noteDropped(index, epoch)
+            return clearEntry(index, state)
         }
         markDirty(state)
     }

@@ -90,8 +90,7 @@ extension SecureFile {
         let replaced = run.before.filter { !$0.entry.isHole }
         abandon(&run)
         for (state, block, _) in replaced {
-            state.page.clear(block.indexInGroup)
-            if isOwed { state.noteDropped(block.indexInGroup, epoch) }
+            clearEntry(block.indexInGroup, state)
         }
     }
 

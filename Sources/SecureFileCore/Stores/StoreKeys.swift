@@ -24,7 +24,7 @@ package final class StoreKeys: Sendable {
     }
 
     private static func read(_ files: StoreFiles) throws(SecureFileError) -> [UInt8]? {
-        do throws(Errno) { return try AtomicFile.read(files.keys, in: files.directory, limit: StrictJSON.lengthMaximum) } catch {
+        do throws(Errno) { return try AtomicFile.readPlausible(files.keys, in: files.directory, limit: StrictJSON.lengthMaximum) } catch {
             throw SecureFileError(error, "the key slots of the store cannot be read", path: files.path)
         }
     }

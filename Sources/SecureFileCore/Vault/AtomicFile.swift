@@ -77,4 +77,16 @@ enum AtomicFile {
             throw error
         }
     }
+
+    /// As ``read(_:in:limit:)`` for a file of ours that is never empty: what is too long for one, or stands there instead of a file, reads as empty,
+    /// and so as damaged.
+    static func readPlausible(_ name: RawPath, in directory: FileDescriptor, limit: Int) throws(Errno) -> [UInt8]? {
+        do throws(Errno) {
+            return try read(name, in: directory, limit: limit)
+        } catch {
+            // No regular file, a symlink, a socket.
+            if [.fileTooLarge, .invalidArgument, .loop, .noSuchAddress].contains(error) { return [] }
+            throw error
+        }
+    }
 }

@@ -42,11 +42,10 @@ enum DirectoryIdentity {
         let file: [UInt8]
         var failure: Errno?
         do throws(Errno) {
-            file = try AtomicFile.read(ReservedNames.directoryID, in: descriptor, limit: length) ?? []
+            file = try AtomicFile.readPlausible(ReservedNames.directoryID, in: descriptor, limit: length) ?? []
         } catch {
-            file = []
-            // No permission to look into the directory, or a failing disk; what else stands there is no id file.
-            if error != .fileTooLarge && error != .invalidArgument { failure = error }
+            // No permission to look into the directory, or a failing disk.
+            (file, failure) = ([], error)
         }
         do {
             let key = try codec.directoryKey()

@@ -23,16 +23,17 @@ enum SpareFile {
     /// The file, if it is one of ours with room for `content`.
     private static func usable(in directory: FileDescriptor, for content: [UInt8]) -> FileDescriptor? {
         guard let file = try? directory.open(ReservedNames.spare, [.writeOnly, .noFollow, .nonBlocking]), let status = try? file.status() else { return nil }
-        // One that was linked elsewhere is not ours to write to.
-        return status.kind == .regular && status.linkCount == 1 && status.size >= content.count ? file : nil
+        return room(status) >= content.count ? file : nil
     }
+
+    /// Bytes that can be written to a file without taking space. One that was linked elsewhere is not ours to write to.
+    private static func room(_ file: FileStatus) -> Int64 { file.kind == .regular && file.linkCount == 1 ? file.size : 0 }
 
     /// Makes the file where it is missing, or not what it should be; durable when it returns. No promise: without it all is as it is without space.
     private static func renew(in directory: FileDescriptor, as name: RawPath) {
-        let status = try? directory.status(of: ReservedNames.spare)
-        let room = status.map { $0.kind == .regular && $0.linkCount == 1 ? $0.size : 0 } ?? 0
+        let present = (try? directory.status(of: ReservedNames.spare)).map(room) ?? 0
         for size in sizes {
-            if room >= size { return }
+            if present >= size { return }
             let content = [UInt8](repeating: 0, count: size)
             do throws(Errno) {
                 return try AtomicFile.replace(ReservedNames.spare, in: directory, with: content, permissions: 0o600, like: name)

@@ -71,13 +71,7 @@ extension VaultDirectory {
         case .inline(let sealed): return try open(sealed, name)
         case .file(let file, let length):
             let sealed = try explained("a symlink's target cannot be read", path: name.path) { () throws(Errno) in
-                do throws(Errno) {
-                    return try AtomicFile.read(payloadPath(file), in: codec.root, limit: StoredSymlink.maximum + StoredSymlink.overhead)
-                } catch {
-                    // Longer than any of ours.
-                    if error == .fileTooLarge { return nil }
-                    throw error
-                }
+                try AtomicFile.readPlausible(payloadPath(file), in: codec.root, limit: StoredSymlink.maximum + StoredSymlink.overhead)
             }
             guard let sealed else { throw damaged(name) }
             let target = try open(sealed, name)

@@ -78,13 +78,8 @@ public final class VaultDirectory: Sendable {
     }
 
     private func companion(of entry: [UInt8]) throws(Errno) -> [UInt8]? {
-        do throws(Errno) {
-            let limit = NameLimits.name + NameLimits.sivOverhead
-            return try AtomicFile.read(RawPath(entry + ReservedNames.companionSuffix), in: descriptor, limit: limit)
-        } catch {
-            if error == .fileTooLarge || error == .invalidArgument { return nil }
-            throw error
-        }
+        let limit = NameLimits.name + NameLimits.sivOverhead
+        return try AtomicFile.readPlausible(RawPath(entry + ReservedNames.companionSuffix), in: descriptor, limit: limit)
     }
 
     // MARK: Looking

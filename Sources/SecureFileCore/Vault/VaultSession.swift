@@ -5,12 +5,7 @@ enum VaultSession {
     /// - Throws: ``SecureFileError``: `.damaged` for another length, form or tag.
     static func read(_ folder: FileDescriptor, _ keys: VolumeKeys, path: String) throws(SecureFileError) -> SessionRecord {
         let content = try explained("the session record cannot be read", path: path) { () throws(Errno) in
-            do throws(Errno) {
-                return try AtomicFile.read(ReservedNames.session, in: folder, limit: SessionRecord.lengthMaximum)
-            } catch {
-                if error == .fileTooLarge { return [] }
-                throw error
-            }
+            try AtomicFile.readPlausible(ReservedNames.session, in: folder, limit: SessionRecord.lengthMaximum)
         }
         guard let content else { return .empty }
         guard content.count > SessionRecord.tagLength else { throw damage(path) }

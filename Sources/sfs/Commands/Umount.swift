@@ -1,3 +1,4 @@
+import SecureFS
 import SecureFileCore
 
 enum Umount: Command {
@@ -14,15 +15,26 @@ enum Umount: Command {
         let isLazy = arguments.has(.lazy)
         let entry = try find(given)
         let server = Processes.server(of: entry)
+        // Without that it can still be unmounted, but not be told how it ended.
+        let attendance = try? server.flatMap(MountControl.init(pid:))?.attend()
         try unmount(entry, given, isLazy)
         guard let server else { return .success }
-        if Processes.waitForEnd(server, milliseconds: isLazy ? 2_000 : 10_000) { return .success }
+        if Processes.waitForEnd(server, milliseconds: isLazy ? 2_000 : 10_000) { return try success(attendance, given) }
         if isLazy {
             Console.complain(name, given, "detached, but still in use: process \(server) has the key until the last file of it is closed")
             return .success
         }
         Console.complain(name, given, "unmounted; waiting for process \(server) to write everything to the vault")
         _ = Processes.waitForEnd(server, milliseconds: -1)
+        return try success(attendance, given)
+    }
+
+    private static func success(_ attendance: MountControl.Attendance?, _ given: RawPath) throws(Failure) -> ExitCode {
+        do throws(SecureFileError) { try attendance?.requireGoodEnd() } catch {
+            var failure = Failure(error, about: .vault, path: given)
+            failure.message = "unmounted, but not everything could be written: " + failure.message
+            throw failure
+        }
         return .success
     }
 

@@ -28,15 +28,23 @@ struct LockTarget {
     func forEachMount(_ order: (MountControl) throws(SecureFileError) -> Void) throws(Failure) {
         for mount in mounts {
             let place = RawPath(mount.mountPoint)
-            guard let pid = Processes.server(of: mount),
-                let status = try? FileDescriptor.open(RawPath("/proc/\(pid)"), [.pathOnly, .directory]).status()
-            else { throw Failure(.failure, "the process that serves the mount cannot be found", path: place) }
-            do throws(SecureFileError) { try order(MountControl(pid: pid, user: status.owner)) } catch {
+            guard let control = Processes.server(of: mount).flatMap(MountControl.init(pid:)) else {
+                throw Failure(.failure, "the process that serves the mount cannot be found", path: place)
+            }
+            do throws(SecureFileError) { try order(control) } catch {
                 var failure = Failure(error, about: .vault, path: place)
                 // The socket, not the vault.
                 if error.code == .notFound { failure.code = .failure }
                 throw failure
             }
         }
+    }
+}
+
+extension MountControl {
+    /// Of the mount that the process `pid` serves; nil where there is no such process.
+    init?(pid: Int32) {
+        guard let status = try? FileDescriptor.open(RawPath("/proc/\(pid)"), [.pathOnly, .directory]).status() else { return nil }
+        self.init(pid: pid, user: status.owner)
     }
 }

@@ -137,6 +137,14 @@ ends 12 'space' sfs mount small/vault "$M" --passfile "$PASSFILE"
 rm small/filler
 sfs mount small/vault "$M" --passfile "$PASSFILE"
 python again.py
+# Nor can it at the end of a mount then: that is said too.
+rm -f small/vault/sfs.spare
+fill_up
+ends 12 'not everything could be written: .*No space left' sfs umount "$M"
+! mountpoint -q "$M" || fail "the mount is still there"
+rm small/filler
+sfs mount small/vault "$M" --passfile "$PASSFILE"
+python again.py
 sfs umount "$M"
 umount small
 trap - EXIT

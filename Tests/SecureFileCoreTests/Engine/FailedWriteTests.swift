@@ -41,9 +41,7 @@ struct FailedWriteTests {
                 if case .synchronize = action { watch.confirm() }
             } catch {
                 if faulty.failureCount == 0 { throw error }
-                var allowed = AllowedStates(confirmed: model)
-                allowed.add(next)
-                model = try ModelFile(reading: file, allowed)
+                model = try ModelFile(reading: file, model, or: next)
                 watch.begin(model)
             }
             try watch.check()

@@ -155,7 +155,14 @@ import Testing
         #expect(failureCode { _ = try fixture.open(.readOnly) } == .damaged)
         try fixture.folder.write("sfs.session", [UInt8](repeating: 0, count: 1 << 20))
         #expect(failureCode { _ = try fixture.open() } == .damaged)
-        try FileManager.default.removeItem(atPath: fixture.folder.path + "/sfs.session")
+        let record = fixture.folder.path + "/sfs.session"
+        try FileManager.default.removeItem(atPath: record)
+        try FileManager.default.createDirectory(atPath: record, withIntermediateDirectories: false)
+        #expect(failureCode { _ = try fixture.open() } == .damaged)
+        try FileManager.default.removeItem(atPath: record)
+        try FileManager.default.createSymbolicLink(atPath: record, withDestinationPath: "sfs.json")
+        #expect(failureCode { _ = try fixture.open() } == .damaged)
+        try FileManager.default.removeItem(atPath: record)
         try fixture.open().close()
     }
 

@@ -144,11 +144,13 @@ struct SecureDatabaseStoreTests {
 
     @Test func damagedKeySlotsAreNoWrongKey() throws {
         try fixture.open().close()
-        var keys = try fixture.bytes("test.db.keys")
-        keys[keys.count / 2] ^= 1
-        try fixture.write("test.db.keys", keys)
-        let error = storageError { try fixture.store().open(with: "key") }
-        #expect(error?.isOpenFailed == true && error?.code == 11)
+        var changed = try fixture.bytes("test.db.keys")
+        changed[changed.count / 2] ^= 1
+        for keys in [changed, Data(), Data(count: 1 << 20)] {
+            try fixture.write("test.db.keys", keys)
+            let error = storageError { try fixture.store().open(with: "key") }
+            #expect(error?.isOpenFailed == true && error?.code == 11, "\(keys.count) bytes")
+        }
     }
 
     @Test func plaintextIsRefused() throws {
