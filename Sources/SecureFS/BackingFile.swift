@@ -14,11 +14,15 @@ final class BackingFile: ByteStore {
     private static let neighbourhood: Int64 = 32768
     /// Somebody has opened the file for reading: whoever only writes has its header read, and most often has it cut to nothing then.
     private let isRead: Atomic<Bool>
+    private let isInMemory: Bool
 
-    /// - Parameter isRead: Whether its content is going to be read.
-    init(_ descriptor: FileDescriptor, isRead: Bool) {
+    /// - Parameters:
+    ///   - isRead: Whether its content is going to be read.
+    ///   - isInMemory: It lies in a filesystem that has all of it in memory: there is no neighbourhood to fetch.
+    init(_ descriptor: FileDescriptor, isRead: Bool, isInMemory: Bool) {
         current = Mutex(PosixByteStore(descriptor))
         self.isRead = Atomic(isRead)
+        self.isInMemory = isInMemory
     }
 
     func noteReader() { isRead.store(true, ordering: .relaxed) }
@@ -32,7 +36,7 @@ final class BackingFile: ByteStore {
     func length() throws(Errno) -> Int64 { try store.length() }
     func read(at offset: BackingOffset, into buffer: PageBuffer, _ range: Range<Int>) throws(Errno) -> Int {
         let store = store
-        if range.count <= BackingFile.smallRead, isRead.load(ordering: .relaxed), offset.rawValue == 0 || !ContentGeometry.isMetadataPage(offset) {
+        if !isInMemory, range.count <= BackingFile.smallRead, isRead.load(ordering: .relaxed), offset.rawValue == 0 || !ContentGeometry.isMetadataPage(offset) {
             let start = offset.rawValue / BackingFile.neighbourhood * BackingFile.neighbourhood
             store.descriptor.prefetch(at: start, count: BackingFile.neighbourhood)
         }

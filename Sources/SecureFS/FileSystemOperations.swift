@@ -16,6 +16,8 @@ package protocol FileSystemOperations: AnyObject, Sendable {
     /// Nil when there is no such entry: the kernel may remember that.
     func lookup(_ name: [UInt8], in parent: NodeID) throws(Errno) -> Entry?
     func forget(_ node: NodeID, count: UInt64)
+    /// Lets go of removed files that the kernel has forgotten, which may take a moment: to be called when nobody waits, and soon.
+    func dropForgotten()
     func makeFile(_ name: [UInt8], in parent: NodeID, mode: UInt32, _ caller: Caller) throws(Errno) -> Entry
     /// Makes a pipe, socket or device; `.notPermitted` where there are to be none.
     func makeSpecialFile(
@@ -34,6 +36,8 @@ package protocol FileSystemOperations: AnyObject, Sendable {
     // Attributes
     func attributes(of node: NodeID) throws(Errno) -> FileStatus
     func setAttributes(of node: NodeID, _ handle: HandleID?, _ change: AttributeChange) throws(Errno) -> FileStatus
+    /// The attributes of a file that has just lost its last name, with these times, where nothing is to be set for them. Nil: ask ``setAttributes(of:_:_:)``.
+    func attributesOfRemoved(_ node: NodeID, modified: FileTime, changed: FileTime) -> FileStatus?
     /// When the inode was made; nil where that is not known.
     func birthTime(of node: NodeID) throws(Errno) -> FileTime?
     func filesystemStatus() throws(Errno) -> FilesystemStatus
@@ -75,7 +79,9 @@ package protocol FileSystemOperations: AnyObject, Sendable {
 
 extension FileSystemOperations {
     package var mayBeRemembered: Bool { true }
+    package func dropForgotten() {}
     package func birthTime(of node: NodeID) throws(Errno) -> FileTime? { nil }
+    package func attributesOfRemoved(_ node: NodeID, modified: FileTime, changed: FileTime) -> FileStatus? { nil }
     package func makeSpecialFile(
         _ name: [UInt8], in parent: NodeID, _ kind: FileKind, mode: UInt32, device: UInt64, _ caller: Caller
     ) throws(Errno) -> Entry { throw .notPermitted }

@@ -19,6 +19,10 @@ final class NodeTable: Sendable {
         func find(_ key: InodeKey) -> Node? { index.find(key, in: nodes) }
     }
     private let tables: Mutex<Tables>
+    /// The last descriptors of removed inodes the kernel has forgotten: to be closed when nobody waits.
+    private let leftovers = Mutex<[FileDescriptor]>([])
+    private let hasLeftovers = Atomic<Bool>(false)
+    private static let leftoverLimit = 16
     let root: Node
     /// Others change names, and nobody says so: of an inode the name that was found last counts.
     private let hearsOfNothing: Bool
@@ -162,8 +166,28 @@ final class NodeTable: Sendable {
             NodeTable.dropIfUnused(node, &tables, &freed)
             return (freed, tables.gone >= NodeTable.manyNodes)
         }
-        _ = freed
+        if !freed.isEmpty { keep(freed) }
         return isWorthwhile
+    }
+
+    private func keep(_ freed: Anchors) {
+        let isMany = leftovers.withLock {
+            $0 += freed.kept
+            return $0.count > NodeTable.leftoverLimit
+        }
+        hasLeftovers.store(true, ordering: .relaxed)
+        if isMany { closeLeftovers() }
+    }
+
+    /// Closes what ``forget(_:count:)`` has left: that frees the inodes, with all that is in them.
+    func closeLeftovers() {
+        guard hasLeftovers.load(ordering: .relaxed) else { return }
+        hasLeftovers.store(false, ordering: .relaxed)
+        let closing = leftovers.withLock { leftovers in
+            defer { leftovers.removeAll(keepingCapacity: true) }
+            return leftovers
+        }
+        _ = closing
     }
 
     private static let manyNodes = 10_000
@@ -183,7 +207,8 @@ final class NodeTable: Sendable {
 
     /// Descriptors that nobody needs any more, to be closed outside the lock.
     private struct Anchors: Sendable {
-        private var kept: [FileDescriptor] = []
+        private(set) var kept: [FileDescriptor] = []
+        var isEmpty: Bool { kept.isEmpty }
         mutating func keep(_ anchor: FileDescriptor?) { if let anchor { kept.append(anchor) } }
     }
 

@@ -7,6 +7,7 @@ extension VaultFileSystem {
     package func setAttributes(of id: NodeID, _ handle: HandleID?, _ change: AttributeChange) throws(Errno) -> FileStatus {
         let node = try table.node(id)
         if vault.access == .readOnly { throw .readOnly }
+        _ = lastRemoved.take(id)
         if let time = change.timeOfKernel, change.size == nil, let status = try told(time, change, node) { return status }
         if let size = change.size { try setSize(size, node, change.losesPrivileges ? change.caller : nil) }
         if change.needsInode || change.isEmpty && node.kind != .regular {
@@ -19,6 +20,13 @@ extension VaultFileSystem {
         }
         if let status = try statusAsTold(change, node) { return status }
         return try status(of: node)
+    }
+
+    package func attributesOfRemoved(_ id: NodeID, modified: FileTime, changed: FileTime) -> FileStatus? {
+        // Another time of modification is one that somebody has set: it is told once more, to be set.
+        guard var status = lastRemoved.take(id), status.modified == modified else { return nil }
+        status.changed = changed
+        return status
     }
 
     /// The attributes of an open file after the kernel has said the times it has, which go back as they came. The backing file's are not even

@@ -142,7 +142,7 @@ extension VaultFileSystem {
     /// Opens the backing file, and reads its header unless that can wait.
     private func open(_ node: Node, for use: ContentUse) throws(Errno) -> (OpenContent, FileStatus) {
         let (descriptor, isWritable) = try openBacking(node, writable: use.writes)
-        let backing = BackingFile(descriptor, isRead: use.reads)
+        let backing = BackingFile(descriptor, isRead: use.reads, isInMemory: isInMemory)
         let status = try descriptor.status()
         let ahead = isWritable ? growth.map { AheadByteStore(backing, length: status.size, $0) } : nil
         let store: any ByteStore = ahead ?? backing

@@ -37,7 +37,7 @@ extension VaultFileSystem {
     }
 
     private func openNew(_ node: Node, _ descriptor: FileDescriptor) {
-        let backing = BackingFile(descriptor, isRead: false)
+        let backing = BackingFile(descriptor, isRead: false, isInMemory: isInMemory)
         let ahead = growth.map { AheadByteStore(backing, length: 0, $0) }
         let open = OpenContent(
             SecureFile.create(ahead ?? backing, context, path: "inode \(node.key.inode)"), backing, ahead, isWritable: true)

@@ -45,6 +45,7 @@ extension VaultFileSystem {
         if status.linkCount <= 1 {
             try directory.remove(stored, status.kind)
             table.remove(alias, from: node, anchor: anchor, isLast: true)
+            noteRemoved(node, status)
             closeIfIdle(node)
         } else {
             try changing.withLock { (_) throws(Errno) in
@@ -52,6 +53,15 @@ extension VaultFileSystem {
                 table.remove(alias, from: node, anchor: anchor, isLast: false)
             }
         }
+    }
+
+    /// - Parameter status: The backing file's, while it had its name.
+    private func noteRemoved(_ node: Node, _ status: FileStatus) {
+        guard node.kind == .regular, node.content.withLock({ $0 == nil }) else { return }
+        var status = status
+        status.size = toldSize(node, status)
+        status.linkCount = 0
+        lastRemoved.note(node.id, status)
     }
 
     /// A descriptor that keeps an inode reachable, and its number from being used again, once its name is gone; nil where its content is

@@ -18,6 +18,8 @@ extension VaultFileSystem {
         if table.forget(node, count: count) { flusher.noteWork() }
     }
 
+    package func dropForgotten() { table.closeLeftovers() }
+
     func storedName(_ name: [UInt8], _ directory: VaultDirectory) throws(Errno) -> StoredName {
         try asErrno { () throws(SecureFileError) in try directory.storedName(name) }
     }

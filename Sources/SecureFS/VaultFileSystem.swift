@@ -18,10 +18,13 @@ package final class VaultFileSystem: FileSystemOperations {
     /// again.
     let changing = Mutex<Void>(())
     let flusher: Flusher
+    let lastRemoved = LastRemoved()
     /// When the session record was read last, in seconds since 1970. ``followWriter()``
     let followed = Atomic<Int64>(0)
     /// Where it pays: on ext4 an fsync of a file that has grown takes twice as long as of one that has not.
     let growth: GrowthAhead?
+    /// The vault lies in memory.
+    let isInMemory: Bool
     /// Made inodes are given to the caller: only root can do that, and only root has to.
     let givesOwnership: Bool
 
@@ -38,6 +41,7 @@ package final class VaultFileSystem: FileSystemOperations {
         context = vault.content
         // Else a late write would undo what utimensat(2) was told.
         precondition(vault.access == .readOnly || context.options.keepsModificationTimes, "open the vault with VaultMount.contentOptions")
+        isInMemory = try vault.root.descriptor.isInMemory()
         let isOnExt = try vault.root.descriptor.isOnExt()
         self.growth = growth ?? (vault.access == .readWrite && isOnExt ? GrowthAhead(hasRoom: vault.root.descriptor.hasPlentyOfRoom) : nil)
         table = NodeTable(root: try vault.root.descriptor.status(), hearsOfNothing: vault.access == .readOnly)

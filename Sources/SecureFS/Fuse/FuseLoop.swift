@@ -131,11 +131,14 @@ final class FuseLoop: @unchecked Sendable {
                 }
                 watch.begin(ticket)
                 process(worker, count)
+                // The caller is waking up, or nobody waits: but with the answer to a removal the kernel goes on at once.
+                if !worker.request.isBackground, !worker.request.isQuick { context.fileSystem.dropForgotten() }
                 watch.end(ticket)
                 hasSynced = worker.request.isSync
             case .empty:
                 hasSynced = false
                 if spin.goesOn() { continue }
+                context.fileSystem.dropForgotten()
                 watch.sleep()
                 device.sleep()
                 watch.awake()
@@ -179,6 +182,7 @@ final class FuseLoop: @unchecked Sendable {
             if worker.request.isSync { syncs.note(nanoseconds: monotonicNanoseconds() - begin) }
             endRequest(worker)
         }
+        if worker.request.isQuick, FuseRemovedTimes.answer(worker.input, context, worker.small, device) { return }
         if worker.request.opcode == FuseStatx.opcode { return FuseStatx.answer(worker.input, worker.request.unique, context, device) }
         unsafe worker.input.withPointer(0..<count) { bytes in
             var buffer = unsafe fuse_buf()

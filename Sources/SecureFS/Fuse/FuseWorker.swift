@@ -15,6 +15,8 @@ final class FuseWorker: @unchecked Sendable {
         return PageBuffer(uninitialized: FuseWorker.largestData)
     }()
     private var hasOutput = false
+    /// For replies that are made here.
+    let small = PageBuffer(count: 4096)
     /// How much of each buffer was used since it was wiped.
     private var (inputUsed, outputUsed) = (0, 0)
     /// The thread is at work on a request, or whoever wipes has the buffers.
@@ -70,6 +72,8 @@ struct RawRequest {
     var isWrite = false
     /// An fsync: slow on a disk, quick in memory.
     var isSync = false
+    /// Most often the kernel's own, of a removed file (``FuseRemovedTimes``): who waits has not yet gone to sleep.
+    var isQuick = false
     /// Nobody waits for it.
     var isBackground = false
     /// Data the kernel had cached, and nothing but that: the reply may be late.
@@ -97,6 +101,7 @@ extension RawRequest {
         case FUSE_SETATTR where count >= 48:
             let valid: UInt32 = input.load(at: 40)
             killsPrivileges = valid & UInt32(FATTR_KILL_SUIDGID) != 0
+            isQuick = FuseRemovedTimes.isCandidate(input, count: count)
         case FUSE_OPEN where count >= 48:
             killsPrivileges = input.load(at: 44, as: UInt32.self) & UInt32(FUSE_OPEN_KILL_SUIDGID) != 0
         case FUSE_CREATE where count >= 56:

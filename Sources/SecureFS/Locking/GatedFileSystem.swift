@@ -21,6 +21,7 @@ final class GatedFileSystem: FileSystemOperations {
     }
 
     func forget(_ node: NodeID, count: UInt64) { inner.forget(node, count: count) }
+    func dropForgotten() { inner.dropForgotten() }
 
     func makeFile(_ name: [UInt8], in parent: NodeID, mode: UInt32, _ caller: Caller) throws(Errno) -> Entry {
         try gate.enter()
@@ -84,6 +85,10 @@ final class GatedFileSystem: FileSystemOperations {
         // Without a size it may be the kernel's own, of the times of what it has written. Those need no key.
         if change.size != nil { try gate.enter() }
         return try inner.setAttributes(of: node, handle, change)
+    }
+
+    func attributesOfRemoved(_ node: NodeID, modified: FileTime, changed: FileTime) -> FileStatus? {
+        inner.attributesOfRemoved(node, modified: modified, changed: changed)
     }
 
     func birthTime(of node: NodeID) throws(Errno) -> FileTime? { gate.state == .open ? try inner.birthTime(of: node) : nil }

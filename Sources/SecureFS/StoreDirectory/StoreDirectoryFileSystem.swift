@@ -46,6 +46,8 @@ package final class StoreDirectoryFileSystem: FileSystemOperations {
         if node.isVolatile { stores.forget(node, count: count) } else { vault.forget(node, count: count) }
     }
 
+    package func dropForgotten() { vault.dropForgotten() }
+
     package func makeFile(_ name: [UInt8], in parent: NodeID, mode: UInt32, _ caller: Caller) throws(Errno) -> Entry {
         if isStores(name, in: parent) { throw .exists }
         guard parent.isVolatile else { return try vault.makeFile(name, in: parent, mode: mode, caller) }
@@ -124,6 +126,10 @@ package final class StoreDirectoryFileSystem: FileSystemOperations {
 
     package func setAttributes(of node: NodeID, _ handle: HandleID?, _ change: AttributeChange) throws(Errno) -> FileStatus {
         node.isVolatile ? try stores.setAttributes(of: node, handle, change) : shown(try vault.setAttributes(of: node, handle, change), node)
+    }
+
+    package func attributesOfRemoved(_ node: NodeID, modified: FileTime, changed: FileTime) -> FileStatus? {
+        node.isVolatile ? nil : vault.attributesOfRemoved(node, modified: modified, changed: changed)
     }
 
     package func birthTime(of node: NodeID) throws(Errno) -> FileTime? { node.isVolatile ? nil : try vault.birthTime(of: node) }

@@ -101,6 +101,12 @@ extension FileDescriptor {
         try retrying { CLinux_filesystem_kind(rawValue) } == 0xef53
     }
 
+    /// Whether this lies in memory (tmpfs, ramfs): nothing has to be fetched to be read. The corresponding C function is `fstatfs`.
+    package func isInMemory() throws(Errno) -> Bool {
+        let kind = try retrying { CLinux_filesystem_kind(rawValue) }
+        return kind == 0x0102_1994 || kind == 0x8584_58F6
+    }
+
     // MARK: Extended attributes
 
     /// The value of an extended attribute of this inode; `.noData` when it has none.
